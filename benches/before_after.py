@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Two builds of the program on the same work, in turns: has a change made anything slower?
+"""Alternates two builds of the program on the same work to find what a change made slower.
 
     python3 benches/before_after.py OLD NEW [run evaluate points metrics analyses import]
 
-OLD and NEW are folders with release builds of `reasonscape` and `points_speed`. Both do each piece of work by turns, RUNS times
-(5 unless told otherwise), and the least time of each counts, since whatever else the machine does only adds. A ratio above 1 means
+OLD and NEW are folders with release builds of `reasonscape` and `points_speed`. They alternate on each piece of work, RUNS times
+(default 5); the minimum counts, because other load can only add time. A ratio above 1 means
 that the new build is slower.
 """
 

@@ -3,14 +3,14 @@
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 
-/// A made-up leaderboard, the same every time: the `C_P` interval of each model on each task,
-/// from some 5000 trials.
+/// A synthetic leaderboard, always the same: the `C_P` interval of each model on each task,
+/// from about 5000 trials.
 ///
-/// The models' true shares are spread evenly from 0.2 to 0.98 and every task moves them by up to 0.1; a fiftieth of
-/// the trials is truncated and a guess succeeds one time in four.
+/// The models' true accuracies are spread evenly from 0.2 to 0.98, and each task shifts them by up to 0.1; 2 % of the trials
+/// are truncated, and a guess succeeds with probability 1/4.
 ///
 /// # Panics
-/// Never: the counts are whole and within their bounds.
+/// Never: the counts are integers within their bounds.
 pub fn leaderboard(models: usize, tasks: usize) -> Vec<Vec<Interval>> {
     let mut rng = PyRandom::new(42);
     let mut cell = |model: usize| {

@@ -1,5 +1,4 @@
-//! Makes a study of many trials, and measures the questions that are asked of one. `benches/peers/points.py` sets the
-//! figures beside DuckDB's.
+//! Writes a study with many trials and times queries on it. `benches/peers/points.py` compares them with DuckDB.
 //!
 //! ```text
 //! points_speed make DIR MODELS TASKS TRIALS
@@ -15,7 +14,7 @@ use reasonscape_points::{Column, EvalInfo, Filter, PointTrials, PointsDb, Proven
 use reasonscape_stats::Mode;
 use reasonscape_study::EvalId;
 
-// As the program has it.
+// The program's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -33,7 +32,7 @@ fn main() -> Result<(), Failed> {
     }
 }
 
-/// Prints the least of several times for each question, in seconds, as JSON.
+/// Prints the minimum time of each query, in seconds, as JSON.
 fn measure(folder: &Path, questions: &[&str]) -> Result<(), Failed> {
     const RUNS: usize = 5;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -73,7 +72,7 @@ fn measure(folder: &Path, questions: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes a study of trials that look like real ones, by a generator of its own.
+/// Writes a study of trials drawn to resemble real ones.
 fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(), Failed> {
     const POINTS: usize = 89;
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

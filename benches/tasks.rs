@@ -1,4 +1,4 @@
-//! Tests a second on one core for each task, and the whole of r12 on all of them.
+//! Problems per second on one core for each task, and all of r12 on all cores.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rayon::prelude::*;
 use reasonscape_core::{Json, Params, Suite, TestStream, tasks};
 
-/// A name, a task, and coordinates that ask for as much as a generator of the peer does; peers/tasks.py has its side.
+/// A name, a task, and parameters comparable to a generator of the peer; peers/tasks.py has its settings.
 const COMPARABLE: [(&str, &str, &str); 8] = [
     ("arithmetic", "arithmetic", r#"{"length": 4, "max_depth": 1, "max_number": 99, "operators": "+-*"}"#),
     (
@@ -22,7 +22,7 @@ const COMPARABLE: [(&str, &str, &str); 8] = [
     ("sort, numbers", "sort", r#"{"length": 10, "key": "numeric"}"#),
 ];
 
-/// Tests in one measured batch: the size of the peer's datasets.
+/// Problems in one measured batch: the size of the peer's datasets.
 const BATCH: usize = 500;
 
 fn comparable(criterion: &mut Criterion) {
@@ -34,7 +34,7 @@ fn defaults(criterion: &mut Criterion) {
     measure(criterion, "defaults", &all);
 }
 
-/// Tests on one core. Every batch has a seed of its own, because a processor learns what it sees again and again.
+/// Problems on one core. Every batch has its own seed, because branch predictors learn a repeated batch.
 fn measure(criterion: &mut Criterion, group: &str, coordinates: &[(&str, &str, &str)]) {
     let mut group = criterion.benchmark_group(group);
     group.throughput(Throughput::Elements(BATCH as u64));

@@ -4,10 +4,12 @@
   docs.py links          every relative link in a Markdown file leads to a file, and every #anchor to a heading
   docs.py commands       every `reasonscape …` in a Markdown file names a command and options that the program has
   docs.py run            every command in a ```sh block of the README runs (the test command is left to CI)
-  docs.py own            what the README says about a model and questions of your own works, with the simulator as the model
+  docs.py own            the README's commands for your model and your dataset work, with the simulator as the model
   docs.py test-command   prints the one test command that the README names
+  docs.py site           builds the documentation site into target/site and checks its links, anchors and external requests
 """
 
+import html.parser
 import json
 import os
 import pathlib
@@ -16,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -143,8 +146,8 @@ def run():
 
 
 def own():
-    """Installs the program as the README says and does what it says of your own model and your own questions."""
-    section = README.read_text().split("## Your own model", 1)[1].split("## What the score means", 1)[0]
+    """Installs the program and runs the README's commands for your model and your dataset."""
+    section = README.read_text().split("## Evaluate your model", 1)[1].split("## What makes it different", 1)[0]
     install = re.search(r"`(cargo install [^`]+)`", section)[1]
     blocks = re.findall(r"^```text\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
@@ -176,7 +179,7 @@ def own():
                 subprocess.run(command, cwd=home, check=True, timeout=SECONDS_A_BLOCK)
                 study = home / "my-study" / "study.toml"
                 if command[1] == "init":
-                    # What the reader is told to fill in.
+                    # The values that the README leaves to the reader.
                     text = re.sub(r"^model = .*$", 'model = "sim-strong"', study.read_text(), flags=re.MULTILINE)
                     study.write_text(re.sub(r"^base_url = .*$", f'base_url = "{base_url}"', text, flags=re.MULTILINE))
         finally:
@@ -196,8 +199,72 @@ def serve(command, home):
         assert server.wait(timeout=60) == 0
 
 
+class SitePage(html.parser.HTMLParser):
+    """The ids and links of a built page, and the files that a browser loads with it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids.update(filter(None, (values.get("id"), values.get("name") if tag == "a" else None)))
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        elif tag == "link" and values.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded.append(values.get("href", ""))
+        elif tag in ("script", "img", "iframe", "source") and values.get("src"):
+            self.loaded.append(values["src"])
+
+
+def site():
+    """Builds the site with MkDocs in strict mode and checks the HTML: links, anchors, and that nothing is loaded from elsewhere."""
+    target = (ROOT / os.environ.get("CARGO_TARGET_DIR", "target")).resolve()
+    venv, built = target / "docs-venv", target / "site"
+    requirements = ROOT / "docs" / "requirements.txt"
+    stamp = venv / "requirements.txt"
+    if not stamp.exists() or stamp.read_text() != requirements.read_text():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
+        pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "-r", requirements], check=True)
+        shutil.copy(requirements, stamp)
+    # Material prints a notice on MkDocs 2 unless this is set.
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    build = [venv / "bin" / "mkdocs", "build", "--strict", "--quiet", "--clean", "--site-dir", built]
+    if subprocess.run(build, cwd=ROOT, env=environment).returncode != 0:
+        return 1
+    pages = {path: SitePage(path.read_text()) for path in built.rglob("*.html")}
+    broken, count = [], 0
+    for path, page in pages.items():
+        for reference in [*page.links, *page.loaded]:
+            parts = urllib.parse.urlsplit(reference)
+            if parts.scheme or parts.netloc:
+                if reference in page.loaded and parts.scheme != "data":
+                    broken.append(f"{path.relative_to(built)}: loads `{reference}` from another host")
+                continue
+            # The error page is served under any path, so its links are absolute.
+            if path.name == "404.html":
+                continue
+            count += 1
+            linked = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
+            linked = linked / "index.html" if linked.is_dir() else linked
+            fragment = urllib.parse.unquote(parts.fragment)
+            if not linked.exists():
+                broken.append(f"{path.relative_to(built)}: `{reference}`: no such file")
+            elif fragment and linked in pages and fragment not in pages[linked].ids and not fragment.startswith("__"):
+                broken.append(f"{path.relative_to(built)}: `{reference}`: no such anchor")
+    for style in built.rglob("*.css"):
+        for address in re.findall(r"""(?:url\(|@import)\s*["']?(https?:[^"')]+)""", style.read_text()):
+            broken.append(f"{style.relative_to(built)}: loads `{address}` from another host")
+    for line in broken:
+        print(f"error: {line}", file=sys.stderr)
+    print(f"{len(pages)} pages in {built}, {count} links, {len(broken)} broken")
+    return 1 if broken else 0
+
+
 if __name__ == "__main__":
-    actions = {"links": links, "commands": commands, "run": run, "own": own, "test-command": test_command}
+    actions = {"links": links, "commands": commands, "run": run, "own": own, "test-command": test_command, "site": site}
     if len(sys.argv) != 2 or sys.argv[1] not in actions:
         sys.exit(__doc__)
     sys.exit(actions[sys.argv[1]]())

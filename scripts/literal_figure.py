@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws docs/img/literal.svg: the margin of C_P as trials get truncated, reduced and by the literal products.
+"""Draws docs/images/literal.svg: the margin of C_P as trials get truncated, reduced and by the literal products.
 
-    python3 scripts/literal_figure.py > docs/img/literal.svg
+    python3 scripts/literal_figure.py > docs/images/literal.svg
 
 128 trials on two options, of which 88 % of the completed ones are correct. The reduced estimate drops the factor
 Wilson(n_u, n) where nothing was truncated, so its margin jumps between none and one truncated trial.

@@ -1,4 +1,4 @@
-"""`evaluate` beside Python's own gzip of the same texts, which is most of its work.
+"""`evaluate` compared with Python's own gzip of the same texts, which is most of its work.
 
 A study of simulated models is answered once; then it is evaluated again and again with nothing sent. Every text is
 compressed at level 9 to be weighed, by the same zlib that Python has, so that what Python needs for that alone can be
@@ -19,9 +19,9 @@ import zlib
 
 COUNT = int(os.environ.get("COUNT", "40"))
 RUNS = 3
-# One that thinks at length before it answers, as models do that reason.
+# A model with long reasoning traces.
 MODEL = os.environ.get("MODEL", "sim-truncating")
-# What issue 5 asks for, in megabytes of text a second on two cores.
+# Goal, in MB of text per second on two cores.
 WANTED = 150
 
 
@@ -34,7 +34,7 @@ def evaluate(program, folder):
 
 
 def texts(program, folder):
-    """What was weighed: the reasoning, or the whole reply where there is none."""
+    """The compressed text: the reasoning, or the complete reply where there is none."""
     exported = subprocess.run([program, "cache", "export", folder], check=True, capture_output=True, text=True)
     for line in exported.stdout.splitlines():
         line = json.loads(line)
@@ -76,9 +76,9 @@ def main(program):
     cores = os.cpu_count()
     rest = processor - gzip_s
     print(f"{len(weighed):,} replies, {size:.1f} MB of text, {cores} cores, load {os.getloadavg()[0]:.1f}\n")
-    print(f"evaluate, gzip and all      {took:6.2f} s  {size / took:6.0f} MB/s  {processor:6.2f} s of processor time")
+    print(f"evaluate with gzip          {took:6.2f} s  {size / took:6.0f} MB/s  {processor:6.2f} s of processor time")
     print(f"Python's zlib, one core     {gzip_s:6.2f} s  {size / gzip_s:6.0f} MB/s")
-    print(f"evaluate before gzip        {rest / cores:6.2f} s  {size * cores / rest:6.0f} MB/s on {cores} cores; {WANTED} are wanted")
+    print(f"evaluate before gzip        {rest / cores:6.2f} s  {size * cores / rest:6.0f} MB/s on {cores} cores; {WANTED} goal")
     print(f"Python's gzip alone, spread over all cores, would take {gzip_s / cores:.2f} s: {took / (gzip_s / cores):.2f}x of it is our whole time")
 
 

@@ -1,4 +1,4 @@
-"""Metrics of a million collected answers, beside the same metrics in plain Python on one core.
+"""Metrics of a million collected answers, compared with the same metrics in plain Python on one core.
 
 Results have about a kilobyte of reasoning, half of them prose and half arithmetic with four equations, with newlines
 escaped as JSON has them. Ours reads all of them; Python, which is given the same lines from the same file, a part, and
@@ -121,7 +121,7 @@ def plain(lines, equations):
 
 
 def ours(program, path):
-    """Seconds, most memory in MB and what was printed."""
+    """Seconds, peak memory in MB and the output."""
     with tempfile.TemporaryFile() as out:
         began = time.perf_counter()
         child = os.posix_spawn(program, [program, "--quiet", "metrics", path, "--format", "json"], os.environ,

@@ -1,4 +1,4 @@
-"""PointsDB beside DuckDB: the same Parquet files, the same two threads, in the same run.
+"""PointsDB compared with DuckDB: the same Parquet files, the same two threads, in the same run.
 
 TRIALS sets how many trials there are, 10,000,000 unless told otherwise, of 60 models on 12 tasks.
 """
@@ -21,23 +21,23 @@ THREADS = os.cpu_count()
 
 
 def peak_mb(report):
-    """The most memory that a command held, from what `time -v` says of it."""
+    """Peak memory of a command, by `time -v`."""
     return int(re.search(r"Maximum resident set size \(kbytes\): (\d+)", report)[1]) / 1e3
 
 
-# What a researcher would ask of the trials, in words that both engines know.
+# Typical queries, in SQL that both engines accept.
 QUESTIONS = {
-    "how often, by model and task": """SELECT model, base_task, count(*),
+    "outcome counts by model and task": """SELECT model, base_task, count(*),
         count(*) FILTER (WHERE status = 1), count(*) FILTER (WHERE status = 2), sum(guess) FILTER (WHERE status <> 2)
         FROM {trials} GROUP BY model, base_task""",
-    "how often, by all five": """SELECT model, template, sampler, base_task, params, count(*),
+    "outcome counts by all five": """SELECT model, template, sampler, base_task, params, count(*),
         count(*) FILTER (WHERE status = 1), count(*) FILTER (WHERE status = 2), sum(guess) FILTER (WHERE status <> 2)
         FROM {trials} GROUP BY model, template, sampler, base_task, params""",
     "tokens, by model and outcome": """SELECT model, status, count(*), avg(completion_tokens), max(completion_tokens)
         FROM {trials} GROUP BY model, status""",
     "one model's points": """SELECT params, count(*), avg(completion_tokens) FROM {trials}
         WHERE model = 'maker-3/model-31-instruct' GROUP BY params""",
-    "commonest wrong answers": """SELECT answer, count(*) FROM {trials} WHERE status = 0
+    "most frequent incorrect answers": """SELECT answer, count(*) FROM {trials} WHERE status = 0
         GROUP BY answer ORDER BY count(*) DESC, answer LIMIT 10""",
     "median tokens, by task": """SELECT base_task, median(completion_tokens) FROM {trials} GROUP BY base_task""",
 }

@@ -1,10 +1,10 @@
-"""A run beside inspect-ai and lm-eval: the same simulated server, prompts, token limit and 64 requests in flight.
+"""A run compared with inspect-ai and lm-eval: the same simulated server, prompts, token limit and 64 requests in flight.
 
-The server is a process of its own on loopback. A row covers a whole command, from start to end; its processor time is
-that of the client (user and system). Ours has every response synced to the disk before it counts, and the peers write
-theirs to a file once they have them (inspect's log, lm-eval's `--log_samples`). Nobody scores: `run` does not either.
+The server is a process of its own on loopback. A row covers a complete command; CPU time is the
+client's (user and system). Ours syncs every response to disk before it counts; the peers write theirs to a file at the end (inspect's log,
+lm-eval's `--log_samples`). None of them scores the responses.
 
-Rows show the quickest of RUNS (3) runs. PEER_COUNT and OWN_COUNT set the tests at each of the suite's 1,067 points, 2 and 94 unless told otherwise.
+Rows show the quickest of RUNS (3) runs. PEER_COUNT and OWN_COUNT set the problems at each of the suite's 1,067 points, 2 and 94 by default.
 """
 
 import json
@@ -23,7 +23,7 @@ MAX_TOKENS = 2048
 PEER_COUNT = int(os.environ.get("PEER_COUNT", "2"))
 OWN_COUNT = int(os.environ.get("OWN_COUNT", "94"))
 RUNS = int(os.environ.get("RUNS", "3"))
-# What issue 4 asks for.
+# Goals.
 WANTED_RATE, WANTED_RATIO, WANTED_CPU_MS, WANTED_START_MS, WANTED_CACHED_S = 20_000, 50, 0.1, 100, 3
 
 ENVIRONMENT = os.environ | {
@@ -127,7 +127,7 @@ def first_request_ms(command_for, folder):
 
 
 class Server:
-    """The simulated model, which knows the answer to every question that is asked here."""
+    """The simulated model, which knows the answer to every problem of the run."""
 
     def __init__(self, binary, count):
         command = [binary, "simulate", "--port", "0", "--suite", "r12", "--count", str(count)]
@@ -149,7 +149,7 @@ class Server:
 
 
 def measure(server, what, command, folder, samples=None):
-    """Runs a command to its end and says what it took, by the clock and by the processor."""
+    """Runs a command and returns wall and CPU time."""
     server.asked("/stats/reset", "POST")
     server_before, began = server.cpu_s(), time.perf_counter()
     process = start(command, folder)
@@ -171,13 +171,13 @@ def measure(server, what, command, folder, samples=None):
 
 
 def least(server, what, command_for, folder, samples=None):
-    """The quickest of several runs, each in a folder of its own: whatever else the machine does only adds to them."""
+    """The fastest of several runs, each in its own directory: other load can only add time."""
     runs = (folder.with_name(f"{folder.name}-{run}") for run in range(RUNS))
     return min((measure(server, what, command_for(run), run, samples) for run in runs), key=lambda row: row["seconds"])
 
 
 def questions(binary, study, dataset):
-    """What we asked, for the others to ask: the prompts as they stand in our cache."""
+    """The prompts of our run, read from its cache, for the peers to send."""
     exported = subprocess.run(
         [binary, "cache", "export", study], check=True, capture_output=True, text=True
     )

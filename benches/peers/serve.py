@@ -1,4 +1,4 @@
-"""How long pages of a large study take, what they weigh, and how many readers they stand.
+"""Time and size of the pages of a large study, and behavior under many concurrent clients.
 
     python3 serve.py POINTS_SPEED PROGRAM [CHROMEDRIVER]
 

@@ -1,4 +1,4 @@
-"""The statistics beside numpy, plain Python and evalica, on the same leaderboard."""
+"""Statistics compared with NumPy, plain Python and evalica, on the same leaderboard."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""The generators beside reasoning-gym, one core each, at settings that ask for as much; COMPARABLE in tasks.rs has ours.
+"""Generators compared with reasoning-gym, one core each, at comparable settings; COMPARABLE in tasks.rs has ours.
 
 Both sides write the question and work out the answer. The peer seeds its generator anew for every item, and what it
 keeps in `metadata` is part of its time; we leave out no prompt that the batch has shown already.
@@ -53,4 +53,4 @@ if __name__ == "__main__":
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"\ngeometric mean {mean:.1f}x, least {min(ratios):.1f}x, of {WANTED}x wanted")
     r12 = report.ours(criterion, "suite/r12 x 64")
-    print(f"r12 in full, 64 tests a point, all cores: {report.shown(r12)}, of 2 s wanted")
+    print(f"r12 in full, 64 problems per point, all cores: {report.shown(r12)}, of 2 s wanted")

@@ -62,7 +62,7 @@ pub struct AccuracyGridCell {
     pub label: String,
     /// The values of the parameters.
     pub at: BTreeMap<String, Value>,
-    /// Where these stand among the values of the axes.
+    /// The indices of these values on the axes.
     #[serde(skip)]
     pub value_indices: Vec<usize>,
     /// Points that are pooled here.
@@ -82,13 +82,13 @@ pub struct AccuracyGridCell {
     pub g: f64,
     /// The proportion of correct answers.
     pub estimate: IntervalEstimate,
-    /// Whether chance is so near that the interval is too narrow.
+    /// Whether accuracy is so close to chance that the interval is too narrow.
     #[serde(skip)]
     pub is_near_chance: bool,
 }
 
 impl AccuracyGrid {
-    /// A place as a person reads it: `length=16 max_depth=2`.
+    /// The values of the axes as text: `length=16 max_depth=2`.
     pub fn coordinates(&self, value_indices: &[usize]) -> String {
         let one = |(axis, index): (&AccuracyGridAxis, &usize)| {
             format!("{}={}", axis.parameter, axis.values[*index])
@@ -96,13 +96,13 @@ impl AccuracyGrid {
         self.axes.iter().zip(value_indices).map(one).collect::<Vec<_>>().join(" ")
     }
 
-    /// The cells of each evaluation, in the order of their places.
+    /// The cells of each evaluation, in the order of the axes.
     pub fn by_eval(&self) -> Vec<&[AccuracyGridCell]> {
         self.cells.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id).collect()
     }
 }
 
-/// Along which parameters one wants to look; those that vary most, where none is named.
+/// The parameters to use as axes; if none is named, those that vary most.
 #[derive(Debug, Clone, Copy)]
 pub struct AxisSelection<'a> {
     /// The horizontal parameter.
@@ -113,16 +113,16 @@ pub struct AxisSelection<'a> {
     pub is_surface: bool,
 }
 
-/// The views of the tasks that have such parameters, and the tasks that have not.
+/// The grids of the tasks that have these parameters, and the tasks that don't.
 #[derive(Debug, Clone)]
 pub struct AccuracyGrids {
     /// The tasks that have such parameters.
     pub grids: Vec<AccuracyGrid>,
-    /// Tasks without a view, and why.
+    /// Tasks without a grid, and why.
     pub excluded: Vec<(String, String)>,
 }
 
-/// Looks at each task along one parameter or over two.
+/// Accuracy on each task by one or two parameters.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -139,7 +139,7 @@ pub async fn accuracy_grids(
     if along.is_surface && along.x.is_some() && along.x == along.y {
         let name = along.x.unwrap_or_default();
         return Err(PointsError::InvalidQuery(format!(
-            "both parameters are `{name}`; a surface takes two, and `reasonscape analyze projection --x {name}` shows one"
+            "both parameters are `{name}`, but a surface needs two different ones; `reasonscape analyze projection --x {name}` shows one"
         )));
     }
     let mut found = AccuracyGrids { grids: Vec::new(), excluded: Vec::new() };
@@ -152,14 +152,14 @@ pub async fn accuracy_grids(
     if found.grids.is_empty() {
         let reasons = found.excluded.iter().map(|(task, reason)| format!("{task} {reason}"));
         return Err(PointsError::InvalidQuery(format!(
-            "there is nothing to look along: {}; name others or widen the filter",
+            "no task has the parameters for this analysis: {}; choose other parameters or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
         )));
     }
     Ok(found)
 }
 
-/// The places of the parameters to look along, or why there are none.
+/// The indices of the parameters that become axes, or why there are none.
 fn axes(task: &TaskGrid, along: AxisSelection<'_>) -> Result<Vec<usize>, String> {
     let index_of = |name: &str| task.index_of(name).ok_or_else(|| format!("has no parameter `{name}`"));
     let varies = |index: &usize| task.parameters[*index].values.len() > 1;

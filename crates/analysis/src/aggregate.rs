@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{IntervalEstimate, PointQuery};
 
-/// Points that share the values of the columns they were grouped by.
+/// Points with equal values of the columns that they are grouped by.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AggregateRow {
     /// The value of each column, by its name.
@@ -31,12 +31,12 @@ pub struct AggregateRow {
     pub missing: u64,
     /// The interval of each estimator, by its name.
     pub estimates: BTreeMap<&'static str, IntervalEstimate>,
-    /// Whether the products were computed everywhere.
+    /// Whether bounds are computed by the literal products everywhere.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub literal: bool,
 }
 
-/// Pools the points that the query selects by some columns. Rows come in the order of their keys.
+/// Pools the selected points by some columns. Rows are ordered by their keys.
 ///
 /// # Errors
 /// A [`PointsError`] when the study can't be read, nothing matches, or no mode is given.
@@ -78,13 +78,13 @@ pub async fn aggregate(
 /// Columns to group by, as `model,base_task,params.length`.
 ///
 /// # Errors
-/// A [`PointsError`] that names what isn't a column, or is given twice.
+/// A [`PointsError`] that names an unknown or repeated column.
 pub fn parse_group_by(texts: &[String]) -> Result<Vec<Column>, PointsError> {
     let mut columns: Vec<Column> = Vec::new();
     for name in texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|name| !name.is_empty()) {
         let column: Column = name.parse()?;
         if columns.contains(&column) {
-            return Err(PointsError::InvalidQuery(format!("`{name}` is given twice to group by")));
+            return Err(PointsError::InvalidQuery(format!("duplicate column `{name}` in the grouping")));
         }
         columns.push(column);
     }

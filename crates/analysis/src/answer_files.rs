@@ -1,7 +1,7 @@
-//! Metrics of answers: files of JSON lines, or the trials of a study, to one summary per group.
+//! Metrics of answers, from JSON Lines files or the trials of a study: one summary per group.
 //!
-//! Rows are read by `reasonscape-ingest` and measured by `reasonscape-metrics`; what was measured on each answer can be
-//! written to a log.
+//! `reasonscape-ingest` reads the rows and `reasonscape-metrics` measures them; the measures of each answer can be written
+//! to a log.
 
 mod group;
 mod log;

@@ -1,4 +1,4 @@
-//! Two evaluations on identical tests: better, worse, or cannot tell and what it would take.
+//! Paired comparison of two evaluations on the same problems, with the number of trials that a decision would take.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use serde::{Serialize, Serializer};
 use super::labels::eval_label;
 use super::query::{PointQuery, find_eval};
 
-/// Of tests at 5 %, those that find a difference where there is none.
+/// Significance level.
 const LEVEL: f64 = 0.05;
 
 /// A compared with B.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// The result in words.
+    /// The result as a sentence.
     pub sentence: String,
     /// The verdict on A.
     #[serde(serialize_with = "serialize_name")]
@@ -108,7 +108,7 @@ pub struct TaskComparison {
 }
 
 impl Comparison {
-    /// What has to be said beside the numbers.
+    /// Notes for readers of the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P.name() {
@@ -117,20 +117,22 @@ impl Comparison {
         for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
             match unpaired {
                 0 => {}
-                1 => remarks.push(format!("1 test that only {label} answered is left out")),
-                several => remarks.push(format!("{several} tests that only {label} answered are left out")),
+                1 => remarks.push(format!("1 problem that only {label} answered is excluded")),
+                several => {
+                    remarks.push(format!("{several} problems that only {label} answered are excluded"))
+                }
             }
         }
         remarks
     }
 }
 
-/// A p-value with the digits that matter.
+/// A p-value with three decimals, or `<0.001`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-/// `better`, `worse` or `cannot tell`.
+/// `better`, `worse` or `cannot tell`, as in JSON and CSV.
 pub fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
@@ -139,12 +141,20 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+/// `better`, `worse` or `not significant`, for readers.
+pub fn verdict_label(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::CannotTell => "not significant",
+        Verdict::Better | Verdict::Worse => verdict_name(verdict),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn serialize_name<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(verdict_name(*verdict))
 }
 
-/// Compares two evaluations, given by id, name or model, on the tests that both answered.
+/// Compares two evaluations, given by id, name or model, on the problems that both answered.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -166,7 +176,7 @@ pub async fn compare(
     let (a, b) = (find_eval(&selected, a)?, find_eval(&selected, b)?);
     if a.eval_id == b.eval_id {
         return Err(PointsError::InvalidQuery(format!(
-            "both are {} ({}); a comparison takes two evaluations",
+            "A and B are the same evaluation {} ({}); a comparison needs two",
             a.eval_id, a.name
         )));
     }
@@ -184,8 +194,8 @@ pub async fn compare(
         .collect();
     if paired.is_empty() {
         return Err(PointsError::InvalidQuery(format!(
-            "{} and {} have answered no test in common, so they cannot be compared; `reasonscape run` asks both the \
-             same tests",
+            "{} and {} have no problem in common, so they cannot be compared; run both with `reasonscape run` on the same \
+             suite and seed",
             labels[0], labels[1]
         )));
     }
@@ -279,13 +289,13 @@ fn task_comparisons(
         .collect()
 }
 
-/// Trials that each task needs beyond those that it has, to tell a difference of the size that was found.
+/// Additional trials per task that would make a difference of the observed size significant.
 fn more_trials(found: &ScoreDifference, pairs: u64, tasks: usize) -> Option<u64> {
     let needed = trials_for_score_difference(found, pairs, Design::default()).ok()?;
     Some(needed.saturating_sub(pairs).div_ceil(tasks as u64).max(1))
 }
 
-/// The result as one would say it.
+/// The result as a sentence.
 fn sentence(
     [a, b]: &[String; 2],
     found: &ScoreDifference,
@@ -298,27 +308,29 @@ fn sentence(
         (Verdict::Better, _) => format!("{a} is better than {b} by {size:.0} ± {margin:.0}"),
         (Verdict::Worse, _) => format!("{a} is worse than {b} by {size:.0} ± {margin:.0}"),
         (Verdict::CannotTell, Some(more)) => format!(
-            "cannot tell {a} and {b} apart: their ReasonScores differ by {:.0} ± {margin:.0}; about {} more trials a \
-             task would tell a difference of this size",
+            "no significant difference between {a} and {b}: their ReasonScores differ by {:.0} ± {margin:.0}; about {} \
+             more trials per task would detect a difference of this size",
             found.difference,
             rounded(more)
         ),
         (Verdict::CannotTell, None) => {
             let reach = detectable.map_or_else(
-                || "so few tests would show hardly any difference".to_owned(),
+                || "too few problems to detect any difference".to_owned(),
                 |difference| {
                     format!(
-                        "a difference of {:.1} percentage points or more would have shown",
+                        "a difference of {:.1} percentage points or more would have been detected",
                         100.0 * difference
                     )
                 },
             );
-            format!("cannot tell {a} and {b} apart: their ReasonScores are the same ± {margin:.0}; {reach}")
+            format!(
+                "no significant difference between {a} and {b}: their ReasonScores are equal ± {margin:.0}; {reach}"
+            )
         }
     }
 }
 
-/// A number of trials with no more digits than it is good for.
+/// A number of trials, rounded up to two significant digits.
 fn rounded(trials: u64) -> u64 {
     let unit = 10_u64.pow(trials.max(1).ilog10().saturating_sub(1));
     trials.div_ceil(unit) * unit
@@ -345,13 +357,13 @@ mod tests {
         // 400 pairs at a margin of twice the difference: 400 × (2.80 × 2 / 1.96)² = 3267, so 717 more for each of four.
         assert_eq!(
             sentence_for(&found(5.0, 10.0)),
-            "cannot tell A and B apart: their ReasonScores differ by 5 ± 10; about 720 more trials a task would tell a \
+            "no significant difference between A and B: their ReasonScores differ by 5 ± 10; about 720 more trials per task would detect a \
              difference of this size"
         );
         assert_eq!(
             sentence_for(&found(0.0, 6.0)),
-            "cannot tell A and B apart: their ReasonScores are the same ± 6; a difference of 3.2 percentage points or \
-             more would have shown"
+            "no significant difference between A and B: their ReasonScores are equal ± 6; a difference of 3.2 percentage points or \
+             more would have been detected"
         );
     }
 

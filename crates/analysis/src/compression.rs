@@ -22,10 +22,10 @@ use super::IntervalEstimate;
 use super::query::PointQuery;
 use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups};
 
-/// Bytes of nothing after gzip: its header and its end. Nothing was weighed where there are no more.
+/// The gzip size of an empty text: header and trailer. At this size, there was no text to compress.
 const EMPTY_GZIP_SIZE: u64 = 20;
 
-/// What bits per token are computed from.
+/// The columns that bits per token are computed from.
 const MEASURES: [Measure; 5] = [
     Measure::CompletionTokens,
     Measure::ReasoningTokens,
@@ -37,13 +37,13 @@ const MEASURES: [Measure; 5] = [
 /// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct CompressionOptions {
-    /// What a row stands for.
+    /// How trials are grouped into rows.
     pub by: GroupBy,
     /// The level of confidence intervals.
     pub confidence: Confidence,
-    /// Bits per token below which a long trial is a loop, instead of what the evaluation's answers suggest.
+    /// Bits per token below which a long trial is a loop; by default computed from the answers of the evaluation.
     pub loop_bits: Option<f64>,
-    /// Examples of loops to look up.
+    /// The number of examples of loops to look up.
     pub examples: usize,
 }
 
@@ -76,7 +76,7 @@ pub struct CompressionRow {
     pub size_effect: Option<EffectSize>,
     /// Repetition loops.
     pub loops: Loops,
-    /// The result in words.
+    /// The result as a sentence.
     pub finding: String,
 }
 
@@ -141,7 +141,7 @@ impl From<Effect> for EffectSize {
     }
 }
 
-/// Repetition loops: long trials that hardly say anything new.
+/// Repetition loops: long trials with few bits per token.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Loops {
     /// The number of loops.
@@ -161,7 +161,7 @@ struct CompressedTrial {
     outcome: Outcome,
     size: u64,
     completion_tokens: Option<u64>,
-    /// Tokens of what was compressed.
+    /// Tokens of the compressed text.
     tokens: Option<f64>,
 }
 
@@ -183,7 +183,7 @@ pub async fn compression(
     let groups = load_trial_groups(db, query, &MEASURES, options.by).await?;
     let mut of_evals: Vec<Vec<TrialGroup>> = Vec::new();
     for row in groups {
-        // The rows of an evaluation stand together.
+        // The rows of an evaluation are adjacent.
         match of_evals.last_mut().filter(|rows| rows[0].name.eval.eval_id == row.name.eval.eval_id) {
             Some(rows) => rows.push(row),
             None => of_evals.push(vec![row]),
@@ -197,8 +197,8 @@ pub async fn compression(
     Ok(Compression { rows: rows.into_iter().flatten().collect(), examples })
 }
 
-/// The rows of one evaluation, and of each the emptiest loop. Columns that were weighed are let go, since there may be
-/// millions of trials.
+/// The rows of one evaluation, and the loop with the fewest bits per token of each. Columns are dropped once they are
+/// processed, since there may be millions of trials.
 fn eval_rows(
     mut groups: Vec<TrialGroup>,
     options: CompressionOptions,
@@ -237,7 +237,7 @@ fn measure_compression(unit: &TrialColumns) -> Vec<CompressedTrial> {
         .collect()
 }
 
-/// How much is new in a token of a trial: the bits of what was compressed by its tokens, if these are known.
+/// The compressed size of a trial in bits, divided by its tokens; `None` if these aren't known.
 pub fn bits_per_token(trial: &StoredTrial) -> Option<f64> {
     let text = CompressedText {
         size: trial.compressed_size,
@@ -253,7 +253,7 @@ fn bits(size: u64, tokens: Option<f64>) -> Option<f64> {
     Some(8.0 * size as f64 / tokens?)
 }
 
-/// What is known of a text that was compressed: the reasoning, or the whole output where there is none.
+/// The measures of a compressed text: the reasoning, or the whole output if there is none.
 struct CompressedText {
     size: u64,
     completion_tokens: Option<u64>,
@@ -263,10 +263,10 @@ struct CompressedText {
 }
 
 impl CompressedText {
-    /// Tokens of the same text.
+    /// Tokens of the compressed text.
     ///
-    /// Without a count of reasoning tokens, the reasoning gets its part of the completion's by characters. Reasoning
-    /// that was counted but not shown was not compressed, and is taken off.
+    /// Without a count of reasoning tokens, the completion's tokens are split in proportion to characters. Reasoning
+    /// tokens without visible text were not compressed and are subtracted.
     fn tokens(&self) -> Option<f64> {
         let (reasoning_chars, answer_chars) = (self.reasoning_chars as f64, self.answer_chars as f64);
         let reasoning = self.reasoning_tokens.filter(|tokens| *tokens > 0);
@@ -308,10 +308,10 @@ fn row(
         });
         samples.push((bits, sizes));
     }
-    let effect = |right: Option<&Sample>, wrong: Option<&Sample>| {
-        Some(EffectSize::from(right?.compared_with(wrong?, confidence)))
+    let effect = |correct: Option<&Sample>, incorrect: Option<&Sample>| {
+        Some(EffectSize::from(correct?.compared_with(incorrect?, confidence)))
     };
-    let [right, wrong, _] = &samples[..] else { unreachable!("three endings") };
+    let [correct, incorrect, _] = &samples[..] else { unreachable!("three outcomes") };
     let of = stats.iter().map(|stats| stats.with_bits).sum::<u64>();
     let count = trials().filter(|trial| rule.is_loop(trial)).count() as u64;
     let proportion = wilson(count as f64, of as f64, confidence)?.into();
@@ -321,8 +321,8 @@ fn row(
         correct: stats[0],
         incorrect: stats[1],
         truncated: stats[2],
-        bits_effect: effect(right.0.as_ref(), wrong.0.as_ref()),
-        size_effect: effect(right.1.as_ref(), wrong.1.as_ref()),
+        bits_effect: effect(correct.0.as_ref(), incorrect.0.as_ref()),
+        size_effect: effect(correct.1.as_ref(), incorrect.1.as_ref()),
         loops: Loops { count, of, proportion, rule },
         finding: String::new(),
     };
@@ -333,28 +333,30 @@ fn row(
 impl CompressionRow {
     fn summary(&self) -> String {
         if self.loops.of == 0 {
-            return "cannot tell: no tokens were counted".to_owned();
+            return "cannot tell: no token counts".to_owned();
         }
         let separation = match &self.bits_effect {
             None if self.correct.with_bits + self.incorrect.with_bits == 0 => {
-                "cannot tell right from wrong: every trial was cut off".to_owned()
+                "no comparison of correct and incorrect answers: every trial was truncated".to_owned()
             }
             None if self.correct.with_bits == 0 => {
-                "cannot tell right from wrong: no answer is right".to_owned()
+                "no comparison of correct and incorrect answers: no answer is correct".to_owned()
             }
-            None => "cannot tell right from wrong: no answer is wrong".to_owned(),
+            None => "no comparison of correct and incorrect answers: no answer is incorrect".to_owned(),
             Some(effect) => {
                 let numbers =
                     format!("delta {:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high);
                 match (effect.clear, effect.delta > 0.0) {
                     (false, _) => {
-                        format!("cannot tell right from wrong answers by bits per token, {numbers}")
+                        format!(
+                            "no significant difference in bits per token between correct and incorrect answers, {numbers}"
+                        )
                     }
                     (true, true) => {
-                        format!("right answers have more bits per token, {numbers}, {}", effect.size)
+                        format!("correct answers have more bits per token, {numbers}, {}", effect.size)
                     }
                     (true, false) => {
-                        format!("right answers have fewer bits per token, {numbers}, {}", effect.size)
+                        format!("correct answers have fewer bits per token, {numbers}, {}", effect.size)
                     }
                 }
             }
@@ -362,7 +364,7 @@ impl CompressionRow {
         match self.loops.count {
             0 => separation,
             count => format!(
-                "{separation}; {count} of {} trials go round in circles ({:.1} to {:.1} %)",
+                "{separation}; {count} of {} trials are repetition loops ({:.1} to {:.1} %)",
                 self.loops.of,
                 100.0 * self.loops.proportion.low,
                 100.0 * self.loops.proportion.high

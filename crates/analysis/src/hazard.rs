@@ -17,13 +17,13 @@ use super::IntervalEstimate;
 use super::query::PointQuery;
 use super::trials::{GroupBy, TrialGroup, TrialGroupName, load_trial_groups, powers_of_two};
 
-/// Bins of one width that are worth looking at.
+/// The maximum number of bins of equal width.
 const MAX_BINS: u64 = 1_000;
 
 /// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct HazardOptions {
-    /// What a row stands for.
+    /// How trials are grouped into rows.
     pub by: GroupBy,
     /// Tokens of a bin; without it each bin is twice as wide as the one before.
     pub width: Option<u64>,
@@ -51,7 +51,7 @@ pub struct HazardRow {
     pub median: TokenQuantile,
     /// The number of tokens beyond which accuracy is clearly lower, if there is one.
     pub stops_helping: Option<ChangePoint>,
-    /// The result in words.
+    /// The result as a sentence.
     pub finding: String,
     /// Bins of tokens.
     pub bins: Vec<Bin>,
@@ -115,7 +115,7 @@ pub struct CurvePoint {
     pub incorrect: Interval,
 }
 
-/// When the trials that the query selects answered.
+/// Tokens to an answer of the trials that the query selects.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -153,7 +153,7 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
         let bin_ends = bin_ends(survival_data.longest(), options.width)?;
         let bins = survival_data.hazards(&bin_ends, RiskSet::Full, options.confidence)?;
         let curve = survival_data.survival(options.confidence);
-        let [right, wrong] = [Cause::Correct, Cause::Incorrect].map(|cause| {
+        let [correct, incorrect] = [Cause::Correct, Cause::Incorrect].map(|cause| {
             let curve = survival_data.incidence(cause, options.confidence);
             move |tokens| {
                 let step = curve.at(tokens);
@@ -165,8 +165,8 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
             CurvePoint {
                 tokens,
                 thinking: Interval { low: step.low, high: step.high, point: Some(step.proportion) },
-                correct: right(tokens),
-                incorrect: wrong(tokens),
+                correct: correct(tokens),
+                incorrect: incorrect(tokens),
             }
         };
         let median = curve.median();
@@ -174,7 +174,7 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
         row.stops_helping = change_point::find(&bins, options.confidence)?;
         row.bins = bins
             .iter()
-            // Bins before the first event say that nothing happened yet, which the first one of the others says too.
+            // Bins before the first event hold no information.
             .skip_while(|bin| bin.correct + bin.incorrect + bin.censored == 0)
             .map(|bin| bin_with_curves(bin, &curve_point(bin.up_to)))
             .collect();
@@ -184,13 +184,13 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
     Ok(row)
 }
 
-/// The ends of bins. The last is the longest trial, so that a limit that cut trials off lies on the end of a bin.
+/// The ends of bins. The last is the longest trial, so that the token limit is the end of a bin.
 fn bin_ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
     let Some(width) = width else { return Ok(powers_of_two(longest)) };
     let longest = longest.max(1);
     if longest / width > MAX_BINS {
         return Err(PointsError::InvalidQuery(format!(
-            "`--width {width}` makes more than {MAX_BINS} bins of up to {longest} tokens; give {} or more",
+            "`--width {width}` makes more than {MAX_BINS} bins up to {longest} tokens; use {} or more",
             longest.div_ceil(MAX_BINS)
         )));
     }
@@ -198,7 +198,7 @@ fn bin_ends(longest: u64, width: Option<u64>) -> Result<Vec<u64>, PointsError> {
     Ok(multiples.take_while(|end| *end < longest).chain([longest]).collect())
 }
 
-/// The token counts at which a picture of the curve has its corners.
+/// The token counts at which a figure shows the curve, thinned out.
 fn curve_tokens(curve: &SurvivalCurve, longest: u64) -> Vec<u64> {
     const MAX: usize = 150;
     let steps = curve.steps();
@@ -233,12 +233,12 @@ impl HazardRow {
         let bins_with_answers = self.bins.iter().filter(|bin| bin.correct + bin.incorrect > 0).count();
         match &self.stops_helping {
             Some(change) => change.summary(),
-            None if self.n == 0 => "cannot tell: no tokens were counted".to_owned(),
-            None if answers == 0 => format!("cannot tell: every trial was cut off ({})", self.n),
+            None if self.n == 0 => "cannot tell: no token counts".to_owned(),
+            None if answers == 0 => format!("cannot tell: every trial was truncated ({})", self.n),
             None if bins_with_answers < 2 => {
-                format!("cannot tell: every answer ({answers}) falls into one bin of tokens")
+                format!("cannot tell: every answer ({answers}) is in the same bin of tokens")
             }
-            None => "later answers are not clearly worse than earlier ones".to_owned(),
+            None => "accuracy does not drop significantly with more tokens".to_owned(),
         }
     }
 }
@@ -255,6 +255,6 @@ mod tests {
         assert_eq!(bin_ends(10, Some(4)).unwrap(), [4, 8, 10]);
         assert_eq!(bin_ends(u64::MAX >> 2, None).unwrap().len(), 63);
         let error = bin_ends(5_000_000, Some(7)).unwrap_err().to_string();
-        assert!(error.contains("`--width 7`") && error.contains("give 5000 or more"), "{error}");
+        assert!(error.contains("`--width 7`") && error.contains("use 5000 or more"), "{error}");
     }
 }

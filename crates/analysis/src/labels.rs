@@ -1,8 +1,8 @@
-//! What tables call an evaluation, and how lists of names are shortened.
+//! Names of evaluations in tables, and shortened lists of names.
 
 use reasonscape_points::EvalInfo;
 
-/// `a, b or c`, of many only the first.
+/// `a, b or c`; long lists are shortened.
 pub(crate) fn join_alternatives(values: &[String]) -> String {
     const MAX: usize = 12;
     match values {
@@ -16,7 +16,7 @@ pub(crate) fn join_alternatives(values: &[String]) -> String {
     }
 }
 
-/// Names, of many only the first.
+/// `a, b, c`; long lists are shortened.
 pub fn join_truncated(names: &[String]) -> String {
     const MAX: usize = 5;
     match names.len().saturating_sub(MAX) {
@@ -25,7 +25,7 @@ pub fn join_truncated(names: &[String]) -> String {
     }
 }
 
-/// The name of an evaluation in tables: its name, with its id where two have the same.
+/// The name of an evaluation in tables: its name, with its id if the name isn't unique.
 pub fn eval_label(evals: &[EvalInfo], eval: &EvalInfo) -> String {
     let is_alone = evals.iter().filter(|other| other.name == eval.name).count() == 1;
     if is_alone { eval.name.clone() } else { format!("{} ({})", eval.name, eval.eval_id) }

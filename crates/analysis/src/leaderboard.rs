@@ -1,4 +1,4 @@
-//! The leaderboard: ReasonScores with their intervals, and the places that these support.
+//! The leaderboard: ReasonScores with their v2 intervals, and the ranks that these support.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ use super::totals::{EvalTotals, SuiteTotals};
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
 use super::{Score, calibrated_near_chance};
 
-/// A leaderboard and what has to be said beside it.
+/// A leaderboard and its notes.
 #[derive(Debug)]
 pub struct Leaderboard {
     /// By rank.
     pub rows: Vec<ScoreRow>,
-    /// How task bounds are estimated; `C_P` is what the ReasonScore is defined on.
+    /// The estimator of task bounds; the ReasonScore is defined with `C_P`.
     pub mode: Mode,
     /// Whether bounds are computed by the table's products everywhere.
     pub is_literal: bool,
     /// The tasks of the suite, by name.
     pub tasks: Vec<String>,
-    /// Evaluations that have no trial, and so no score.
+    /// Evaluations without trials, which have no score.
     pub unscored: Vec<String>,
-    /// Tasks where bounds are too narrow because answers are near chance, with the evaluations concerned.
+    /// Tasks with accuracies near chance, where bounds are too narrow, and the evaluations concerned.
     pub near_chance: BTreeMap<String, Vec<String>>,
 }
 
@@ -48,13 +48,13 @@ pub struct ScoreRow {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// Whether nothing of the suite is missing.
+    /// Whether the evaluation has every task, point and trial of the suite.
     pub complete: bool,
     /// The ReasonScore.
     pub score: Score,
     /// The name of the band of the score.
     pub band: &'static str,
-    /// How wide the interval is: `tight` (margin below 10), `moderate` (10 to 20) or `wide` (above 20).
+    /// Width of the v2 interval: `tight` (margin below 10), `moderate` (10 to 20) or `wide` (above 20).
     pub interval_class: &'static str,
     /// What explains the width of the interval: accuracy, truncation, spread over tasks or few trials.
     pub interval_causes: Vec<String>,
@@ -120,12 +120,12 @@ pub struct TaskScore {
 }
 
 impl ScoreRow {
-    /// Whether another interval overlaps, so that the place is shared.
+    /// Whether another interval overlaps, so that the rank is tied.
     pub fn is_tied(&self) -> bool {
         self.rank_best != self.rank_worst
     }
 
-    /// The places that the score supports: `1`, or `=2-4` where it shares them.
+    /// The ranks that the score supports: `1`, or `=2-4` for a tie.
     pub fn rank_label(&self) -> String {
         rank_label(self.rank, self.rank_best, self.rank_worst)
     }
@@ -133,12 +133,12 @@ impl ScoreRow {
     /// The bounds with which its tasks enter the score, by name.
     ///
     /// # Errors
-    /// A [`StatsError`] when bounds are crossed or outside of 0 to 1, which those of a leaderboard never are.
+    /// A [`StatsError`] when bounds are crossed or outside of 0 to 1; those of a leaderboard never are.
     pub fn task_bounds(&self) -> Result<Vec<TaskBounds>, StatsError> {
         self.tasks.values().map(|task| TaskBounds::new(task.low, task.high)).collect()
     }
 
-    /// What keeps it from being complete, in words.
+    /// What is missing, as text; `None` if the evaluation is complete.
     pub fn describe_missing(&self) -> Option<String> {
         let mut missing_parts = Vec::new();
         if !self.missing_tasks.is_empty() {
@@ -155,28 +155,33 @@ impl ScoreRow {
 }
 
 impl Leaderboard {
-    /// What has to be said beside the numbers.
+    /// Notes for readers of the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P {
-            remarks.push(format!("Bounds by {}: comparable only with scores by {0}.", self.mode));
+            remarks.push(format!("Scores by {}: comparable only with scores by {0}.", self.mode));
         }
         if self.is_literal {
-            remarks
-                .push("Bounds by the literal products: comparable only with scores computed so.".to_owned());
+            remarks.push(
+                "Scores by the literal products: comparable only with scores computed the same way."
+                    .to_owned(),
+            );
         }
         if self.rows.iter().any(ScoreRow::is_tied) {
             remarks.push(
-                "= is a tie: the intervals overlap, and the place may be any of those named.".to_owned(),
+                "= marks a tie: intervals (v2) overlap, so the rank can be any of the range.".to_owned(),
             );
         }
         for row in &self.rows {
             if let Some(missing_parts) = row.describe_missing() {
-                remarks.push(format!("* {} lacks {missing_parts}; it is scored on what it has.", row.label));
+                remarks.push(format!(
+                    "* {} is missing {missing_parts}; its score uses the available trials.",
+                    row.label
+                ));
             }
         }
         for label in &self.unscored {
-            remarks.push(format!("{label} has no trial yet and no score."));
+            remarks.push(format!("{label} has no trials yet, so it has no score."));
         }
         let calibrated = Mode { event: Event::Calibrated, ..self.mode };
         for (task, evals) in &self.near_chance {
@@ -185,7 +190,7 @@ impl Leaderboard {
                 several => format!("{} evaluations are", several.len()),
             };
             remarks.push(format!(
-                "On {task}, {subject} near chance, where these intervals are too narrow; {calibrated} gives bounds that hold."
+                "On {task}, {subject} near chance, where these intervals are too narrow; use {calibrated} there."
             ));
         }
         remarks
@@ -267,7 +272,7 @@ pub async fn leaderboard(
     })
 }
 
-/// The bounds of each task that has trials; remembers where they are too narrow.
+/// The bounds of each task with trials; records where they are too narrow.
 fn task_scores(
     eval: &EvalTotals,
     estimator: Estimator,

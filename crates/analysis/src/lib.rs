@@ -1,5 +1,5 @@
-//! Results of a study: leaderboards, comparisons, landscapes, token use and answer metrics, computed once for the command
-//! line, the web pages and reports.
+//! Analyses of a study: leaderboards, comparisons, accuracy by parameter, token use and answer metrics, computed once for
+//! the command line, the web pages and reports.
 //!
 //! Every analysis is a function from a [`PointsDb`](reasonscape_points::PointsDb) and a [`PointQuery`] to a structure that
 //! serializes to JSON. [`tables`] turns these structures into tables, the `*_figure` functions into figures, [`report`]
@@ -7,8 +7,8 @@
 //!
 //! # Promises
 //! - Nothing is printed, no arguments are parsed and no model is queried.
-//! - Every number comes from counters or trials by way of `reasonscape-stats`.
-//! - HTML is written by [`report`] only, which escapes every text that it is given.
+//! - Every estimate is computed by `reasonscape-stats` from counters or trials.
+//! - Only [`report`] writes HTML, and it escapes every text.
 
 mod accuracy_by_parameter;
 mod aggregate;
@@ -48,7 +48,9 @@ pub use self::accuracy_by_parameter::{
     projection_figure, projection_finding, surface_figure, surface_finding, surface_range,
 };
 pub use self::aggregate::{AggregateRow, aggregate, parse_group_by};
-pub use self::compare::{Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_name};
+pub use self::compare::{
+    Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
+};
 pub use self::compression::{
     Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, LoopExample,
     LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token, compression, compression_figure,
@@ -114,21 +116,21 @@ impl From<Interval> for IntervalEstimate {
     }
 }
 
-/// A share in percent, without the digits that rounding leaves: 99.9, not 99.89999999999999.
+/// A proportion in percent, without floating-point noise: 99.9, not 99.89999999999999.
 pub(crate) fn in_percent(proportion: f64) -> f64 {
     (proportion * 1e6).round() / 1e4
 }
 
-/// A ReasonScore with its confidence interval.
+/// A ReasonScore with its v2 interval, which is not a 95 % confidence interval (see docs/coverage.md).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
-    /// Middle of the confidence interval.
+    /// Middle of the v2 interval.
     pub center: f64,
-    /// Half the width of the confidence interval.
+    /// The v2 margin: half the width of the v2 interval.
     pub margin: f64,
-    /// Lower end of the 95 % confidence interval.
+    /// Lower end of the v2 interval.
     pub ci_low: f64,
-    /// Upper end of the 95 % confidence interval.
+    /// Upper end of the v2 interval.
     pub ci_high: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The nine estimators side by side: what truncation, guessing and calibration do to a result.
+//! The nine estimators side by side, to show the effects of truncation, guessing and calibration.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::query::PointQuery;
 use super::totals::SuiteTotals;
 use super::{IntervalEstimate, Score};
 
-/// One evaluation by each of the modes.
+/// One evaluation by each mode.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModesRow {
     /// The evaluation.
@@ -24,18 +24,18 @@ pub struct ModesRow {
     pub complete: bool,
     /// The ReasonScore by mode.
     pub scores: BTreeMap<&'static str, Score>,
-    /// The share of correct answers by task and mode.
+    /// The accuracy by task and mode.
     pub tasks: BTreeMap<String, BTreeMap<&'static str, IntervalEstimate>>,
 }
 
-/// Estimates each evaluation that is meant by each of these modes.
+/// Estimates each selected evaluation by each of these modes.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
     let totals = SuiteTotals::load(db, query).await?;
     let mut rows: Vec<ModesRow> = Vec::new();
-    // The intervals of each row, task by task, and of each task, mode by mode.
+    // Intervals by row, task and mode.
     let mut intervals: Vec<Vec<Vec<Interval>>> = Vec::new();
     for eval in totals.evals.iter().filter(|eval| eval.with_trials().next().is_some()) {
         let mut tasks = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! Where the interval of mode C is too narrow: near chance.
+//! Accuracies near chance, where the interval of the C modes is too narrow.
 
 use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
 
-/// The calibrated mode and its interval, where the interval that C gives is too narrow to believe: near chance, where it
-/// subtracts luck and keeps none of its spread.
+/// The calibrated mode and its interval, if the interval of a C mode is too narrow. That happens near chance, where C
+/// subtracts the expected number of lucky guesses but ignores its variance.
 pub fn calibrated_near_chance(
     mode: Mode,
     counters: &Counters,

@@ -1,4 +1,4 @@
-//! Head to head: win rates, expected wins and ratings.
+//! Pairwise win rates, expected wins and Bradley-Terry ratings.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Pairwise {
     pub mode: &'static str,
     /// `exact` or `monte-carlo`.
     pub method: &'static str,
-    /// Draws per side and task, and their seed; null where nothing is drawn.
+    /// Draws per side and task; null for the exact method.
     pub draws: Option<usize>,
     /// Seed of the draws.
     pub seed: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Pairwise {
     pub tasks: Vec<String>,
     /// From the highest rating to the lowest.
     pub evals: Vec<RatedModel>,
-    /// How often the row beats the column, in the order of `evals`; null on the diagonal and where they share no task.
+    /// Win rates of the row against the column, in the order of `evals`; null on the diagonal and without a common task.
     pub win_rates: Vec<Vec<Option<f64>>>,
     /// The same on each task: the probability that the row is better than the column.
     pub task_win_rates: BTreeMap<String, Vec<Vec<Option<f64>>>>,
@@ -36,11 +36,11 @@ pub struct Pairwise {
     pub converged: bool,
     /// Ids of evaluations that never lose to the others, so that they have no finite rating.
     pub unbeaten: Vec<String>,
-    /// Resamples of the tasks behind the intervals; 0 if there are too few tasks for any.
+    /// Bootstrap samples of the tasks behind the intervals; 0 if there are too few tasks.
     pub replicates: usize,
-    /// Resamples in which an evaluation was unbeaten.
+    /// Bootstrap samples in which an evaluation was unbeaten.
     pub unbounded_replicates: usize,
-    /// Evaluations that have no trial.
+    /// Evaluations without trials.
     pub unrated: Vec<String>,
 }
 
@@ -54,11 +54,11 @@ pub struct RatedModel {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// Opponents that it beats on average.
+    /// Expected number of opponents that it beats.
     pub expected_wins: f64,
-    /// Opponents with which it shares a task.
+    /// Opponents with a common task.
     pub opponents: usize,
-    /// Tasks that it has.
+    /// Tasks with trials.
     pub tasks: usize,
     /// Bradley-Terry rating.
     pub rating: f64,
@@ -74,7 +74,7 @@ pub struct RatedModel {
     pub elo_high: Option<f64>,
 }
 
-/// Draws per side and task of the Monte Carlo method, as the source document has it.
+/// Draws per side and task of the Monte Carlo method, as in the source document.
 pub const MONTE_CARLO_DRAWS: usize = 10_000;
 
 /// The order of a table of ratings.
@@ -108,34 +108,37 @@ impl Pairwise {
         self
     }
 
-    /// What has to be said beside the numbers.
+    /// Notes for readers of the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P.name() {
-            remarks.push(format!("shares by {}", self.mode));
+            remarks.push(format!("accuracy is estimated by {}", self.mode));
         }
         if !self.unbeaten.is_empty() {
             remarks.push(format!(
-                "ratings did not converge: {}, so no finite rating fits best; the order stands, how far apart the two \
-                 groups are does not",
+                "ratings did not converge: {}, so no finite rating fits best; the order is valid, the distance between the \
+                 two groups is not",
                 self.describe_unbeaten()
             ));
         } else if !self.converged {
-            remarks.push("ratings did not converge; the order of close ones may be wrong".to_owned());
+            remarks.push("ratings did not converge; the order of close ratings may be wrong".to_owned());
         }
         if self.replicates == 0 {
-            remarks.push("one task says nothing about other tasks, so ratings have no interval".to_owned());
+            remarks.push(
+                "ratings have no confidence interval: the bootstrap over tasks needs at least two tasks"
+                    .to_owned(),
+            );
         } else if self.converged && self.unbounded_replicates * 40 > self.replicates {
             remarks.push(format!(
-                "in {} of {} draws of the tasks somebody was unbeaten; the outer ends of the intervals are rough",
+                "a model was unbeaten in {} of {} bootstrap samples of the tasks; the outer ends of the confidence intervals are rough",
                 self.unbounded_replicates, self.replicates
             ));
         }
-        remarks.extend(self.unrated.iter().map(|label| format!("{label} has no trial yet and is left out")));
+        remarks.extend(self.unrated.iter().map(|label| format!("{label} has no trials yet and is excluded")));
         remarks
     }
 
-    /// Which of two groups is named, the smaller one, and what keeps it apart from the other.
+    /// Names the smaller of the unbeaten and the beaten group, and why the two can't be rated together.
     fn describe_unbeaten(&self) -> String {
         let (unbeaten, others): (Vec<_>, Vec<_>) =
             self.evals.iter().partition(|eval| self.unbeaten.contains(&eval.eval.eval_id));
@@ -169,7 +172,7 @@ pub async fn pairwise(
         totals.evals.iter().partition(|eval| eval.with_trials().next().is_some());
     let [_, _, ..] = rated.as_slice() else {
         return Err(PointsError::InvalidQuery(
-            "fewer than two evaluations have trials, and a comparison takes two; ask for more of them, or `run` more"
+            "fewer than two evaluations have trials, but a comparison needs two; widen the filter or run more evaluations"
                 .to_owned(),
         ));
     };
@@ -243,7 +246,7 @@ pub async fn pairwise(
     })
 }
 
-/// The interval of each task, none where there is no trial.
+/// The interval of each task; `None` without trials.
 fn accuracies(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Option<Interval>>, PointsError> {
     tasks
         .iter()

@@ -1,4 +1,4 @@
-//! The points of a study by their coordinates: which parameters vary, and what was counted along some of them.
+//! The points of a study by their parameters: which parameters vary, and counters by some of them.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -13,10 +13,10 @@ use super::labels::eval_label;
 use super::query::PointQuery;
 use super::truncation::truncation_is_known;
 
-/// What was counted at every point that is meant, task by task.
+/// The counters of every selected point, by task.
 #[derive(Debug)]
 pub(super) struct ParameterGrid {
-    /// The evaluations that have a point, by model, template and sampler.
+    /// The evaluations that have a point, ordered by model, template and sampler.
     pub(super) evals: Vec<LabeledEval>,
     /// Their tasks by name.
     pub(super) tasks: Vec<TaskGrid>,
@@ -35,11 +35,11 @@ pub(super) struct LabeledEval {
 #[derive(Debug)]
 pub(super) struct TaskGrid {
     pub(super) task: String,
-    /// The parameters that its points have, those that vary most first.
+    /// The parameters of its points, those with the most values first.
     pub(super) parameters: Vec<ParamValues>,
-    /// For each point its place on each of the parameters, where it has the parameter.
+    /// For each point, the index of its value of each parameter that it has.
     points: Vec<Vec<Option<usize>>>,
-    /// The evaluation, the point, and what was counted there.
+    /// The evaluation, the point, and its counters.
     counted: Vec<(usize, usize, TrialCounts)>,
 }
 
@@ -64,7 +64,7 @@ impl ParamValues {
     }
 }
 
-/// What was counted at one place along the chosen parameters.
+/// The counters at one value of each chosen parameter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct GridCell {
     pub(super) points: u64,
@@ -78,7 +78,7 @@ pub struct TaskParameters {
     pub base_task: String,
     /// The same as `base_task`.
     pub task: String,
-    /// The parts of its suite that its points lie on.
+    /// The manifolds that its points lie on.
     pub manifolds: Vec<String>,
     /// The parameters that vary, those with the most values first.
     pub parameters: Vec<Parameter>,
@@ -95,7 +95,7 @@ pub struct Parameter {
     pub is_numeric: bool,
 }
 
-/// The parameters that vary, task by task. It is an error if no point is meant.
+/// The parameters that vary, by task; an error if no point is selected.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -129,7 +129,7 @@ pub async fn parameters(db: &PointsDb, query: &PointQuery) -> Result<Vec<TaskPar
 }
 
 impl ParameterGrid {
-    /// Reads the points that the query selects. It is an error if there are none.
+    /// Loads the points that the query selects; an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let columns = [Column::EvalId, Column::BaseTask, Column::Params];
         let groups = db.aggregate(&columns, &query.filter, Mode::C_P.into()).await?;
@@ -166,15 +166,15 @@ impl ParameterGrid {
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Refuses a parameter that no task has, and says which there are.
+    /// Rejects a parameter that no task has, and lists the known ones.
     pub(super) fn check(&self, name: &str) -> Result<(), PointsError> {
         let known = self.parameter_names();
         if known.contains(&name) {
             return Ok(());
         }
         let listed = match known.as_slice() {
-            [] => "they have none".to_owned(),
-            known => format!("there are {}", known.join(", ")),
+            [] => "the points have no parameters".to_owned(),
+            known => format!("expected one of {}", known.join(", ")),
         };
         Err(PointsError::InvalidQuery(format!("no point has the parameter `{name}`; {listed}")))
     }
@@ -186,7 +186,7 @@ impl TaskGrid {
         let mut coordinates: Vec<BTreeMap<String, Value>> = Vec::new();
         let mut rows = Vec::with_capacity(counted.len());
         for (eval_id, params, counts) in counted {
-            // Trials of an evaluation that the study does not list have no name to be shown under.
+            // An evaluation that the study doesn't list has no name to show.
             let Some(&eval) = evals.get(eval_id.as_str()) else { continue };
             let point = *indices.entry(params).or_insert_with_key(|params| {
                 coordinates.push(parse_params(params));
@@ -205,12 +205,12 @@ impl TaskGrid {
         Self { task, parameters, points, counted: rows }
     }
 
-    /// The place of a parameter among those of the task.
+    /// The index of a parameter among those of the task.
     pub(super) fn index_of(&self, name: &str) -> Option<usize> {
         self.parameters.iter().position(|param| param.name == name)
     }
 
-    /// What each evaluation has at each value of these parameters, everything else pooled: by evaluation and places.
+    /// The counters at each value of these parameters, everything else pooled, by evaluation and indices of the values.
     pub(super) fn along(&self, axes: &[usize]) -> BTreeMap<(usize, Vec<usize>), GridCell> {
         let mut sums: BTreeMap<(usize, Vec<usize>), GridCell> = BTreeMap::new();
         for (eval, point, counts) in &self.counted {
@@ -226,15 +226,14 @@ impl TaskGrid {
         axes.iter().map(|axis| self.points[point][*axis]).collect()
     }
 
-    /// The other parameters that vary, which pooling hides.
+    /// The other parameters that vary and are pooled.
     pub(super) fn pooled(&self, axes: &[usize]) -> Vec<usize> {
         (0..self.parameters.len())
             .filter(|index| !axes.contains(index) && self.parameters[*index].values.len() > 1)
             .collect()
     }
 
-    /// Those of the pooled parameters that do not have the same shares of values everywhere along the axes, so that
-    /// what is seen along the axes may be theirs.
+    /// The pooled parameters whose distribution of values changes along the axes, so that they are confounded with them.
     pub(super) fn mixed(&self, axes: &[usize]) -> Vec<usize> {
         let varies_along_axes = |other: &usize| {
             let mut distributions: BTreeMap<Vec<usize>, BTreeMap<Option<usize>, u64>> = BTreeMap::new();
@@ -257,7 +256,7 @@ fn is_proportional(a: &BTreeMap<Option<usize>, u64>, b: &BTreeMap<Option<usize>,
         && a.iter().all(|(value, count)| b.get(value).is_some_and(|other| count * total_b == other * total_a))
 }
 
-/// The coordinates that canonical JSON holds; what is no object has none.
+/// The parameters in canonical JSON; none if it isn't an object.
 fn parse_params(params: &str) -> BTreeMap<String, Value> {
     let Ok(Json::Object(params)) = serde_json::from_str(params) else { return BTreeMap::new() };
     let value = |value: Json| match value {
@@ -269,7 +268,7 @@ fn parse_params(params: &str) -> BTreeMap<String, Value> {
     params.into_iter().filter_map(|(name, json)| Some((name, value(json)?))).collect()
 }
 
-/// The parameters of some points, those with the most values first; of equals, in the order in which the task has them.
+/// The parameters of some points, those with the most values first, then in the order of the task.
 fn param_values(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<ParamValues> {
     let known = tasks::by_name(task).map_or(&[][..], |task| task.parameters());
     let mut values: BTreeMap<&String, Vec<Value>> = BTreeMap::new();
@@ -293,7 +292,7 @@ fn param_values(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<ParamValu
     param_values
 }
 
-/// Numbers by size and before words, words in the order given and otherwise by the alphabet.
+/// Numbers by size and before words, words in the given order, then alphabetically.
 fn compare_values(a: &Value, b: &Value, words: &[&str]) -> Ordering {
     let index = |word: &str| words.iter().position(|known| *known == word).unwrap_or(usize::MAX);
     match (a, b) {

@@ -1,21 +1,21 @@
-//! Which part of a study an analysis is about: its points, or an evaluation by name; and the error when nothing matches.
+//! Selecting points and evaluations of a study, and the error when nothing matches.
 
 use reasonscape_points::{EvalInfo, Filter, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
 
 use crate::labels::join_alternatives;
 
-/// Which points of a study an analysis is about.
+/// The points of a study that an analysis uses.
 #[derive(Debug, Clone, Default)]
 pub struct PointQuery {
-    /// The conditions that a point has to meet.
+    /// The conditions that a point must meet.
     pub filter: Filter,
     /// The filter as it was written, for errors.
     items: Vec<String>,
 }
 
 impl PointQuery {
-    /// Reads conditions of the form `COLUMN=VALUE`.
+    /// Parses conditions of the form `COLUMN=VALUE`.
     ///
     /// # Errors
     /// [`PointsError::InvalidQuery`] when a condition is malformed.
@@ -29,7 +29,7 @@ impl PointQuery {
         Self { filter: self.filter.for_evals(eval_ids), items: self.items.clone() }
     }
 
-    /// The error when nothing matches; it lists the values that there are.
+    /// The error when nothing matches; it lists the values that exist.
     pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
         let mut available = Vec::new();
         for item in &self.items {
@@ -42,13 +42,13 @@ impl PointQuery {
         }
         let conditions = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
         PointsError::InvalidQuery(match available.as_slice() {
-            [] => format!("`{}` has no points; `reasonscape evaluate` counts them", db.study().display()),
+            [] => format!("`{}` has no points; run `reasonscape evaluate` first", db.study().display()),
             available => format!("nothing in the study matches {conditions}; {}", available.join("; ")),
         })
     }
 }
 
-/// The values that a column has anywhere in the study.
+/// All values of a column in the study.
 async fn values(db: &PointsDb, name: &str) -> Result<Vec<String>, PointsError> {
     if name == "groups" {
         let mut labels: Vec<String> = db.evals().iter().flat_map(|eval| eval.groups.clone()).collect();
@@ -61,7 +61,7 @@ async fn values(db: &PointsDb, name: &str) -> Result<Vec<String>, PointsError> {
     Ok(known.filter(|value| **value != Value::Missing).map(ToString::to_string).collect())
 }
 
-/// The one evaluation that goes by this id, name or model.
+/// The evaluation with this id, name or model.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -80,9 +80,11 @@ pub fn find_eval<'a>(evals: &[&'a EvalInfo], name: &str) -> Result<&'a EvalInfo,
     match matching.as_slice() {
         [eval] => Ok(eval),
         [] => Err(PointsError::InvalidQuery(format!(
-            "no evaluation is called `{name}`; give an id, a name or a model: {}",
+            "unknown evaluation `{name}`; expected an id, a name or a model: {}",
             list(evals)
         ))),
-        several => Err(PointsError::InvalidQuery(format!("`{name}` may be {}; give the id", list(several)))),
+        several => {
+            Err(PointsError::InvalidQuery(format!("`{name}` is ambiguous: {}; use the id", list(several))))
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! How reliably responses come within the token limit and in the expected form.
+//! Reliability of responses: use of the token limit, refusals and unparsed answers.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Reliability {
     pub near_limit_rate: Option<f64>,
     /// Proportion of trials that a content filter refused.
     pub refusal_rate: Option<f64>,
-    /// Proportion of trials that completed without an answer that could be found.
+    /// Proportion of trials that completed without an answer that could be extracted.
     pub unparsed_rate: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ fn summarize<'u>(units: impl Iterator<Item = &'u Unit>) -> Reliability {
     let count = utilization.len();
     let of_all = |number: usize| (count > 0).then(|| number as f64 / count as f64);
     let limit = units[0].limit.filter(|_| units.iter().all(|unit| unit.limit == units[0].limit));
-    // A log of another tool says whether an answer was correct, not whether one was found.
+    // Logs of other tools record whether an answer was correct, not whether one was extracted.
     let is_own = !units.iter().any(|unit| unit.is_imported);
     let rate = |count: u64| Some(count as f64 / n as f64).filter(|_| is_own);
     Reliability {

@@ -1,8 +1,8 @@
-//! A study on one page: what was found, how sure that is, how it was measured, and where the numbers come from.
+//! A study on one page: findings, uncertainty, methods and provenance.
 //!
 //! # Promises
-//! The page needs nothing but itself: no network, no fonts, no files beside it. Findings are made of significant results
-//! only. Every picture has the numbers that it shows in a table or beside it.
+//! The page is self-contained: no network, fonts or other files. Findings only state significant results. The numbers of
+//! every figure are also in a table or in the text.
 
 mod figures;
 mod findings;
@@ -31,24 +31,24 @@ use crate::{Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation
 pub use self::html::html;
 pub use self::markdown::markdown;
 
-/// Evaluations that stand side by side in a table, however few tasks there are.
+/// Evaluations that are columns of the task table, however few tasks there are.
 const MAX_COLUMNS: usize = 8;
 
-/// A report, before it is written in one form or another.
+/// A report, before it is rendered as HTML or Markdown.
 #[derive(Debug)]
 pub struct Report {
-    /// What the study is called.
+    /// The name of the study.
     pub title: String,
-    /// One line below it: how much was measured, and when.
+    /// One line below the title: evaluations, tasks, trials and date.
     pub summary: String,
     /// The sections, in order.
     pub sections: Vec<Section>,
 }
 
-/// A part with a heading.
+/// A section with a heading.
 #[derive(Debug)]
 pub struct Section {
-    /// For links to it.
+    /// The anchor for links.
     pub id: &'static str,
     /// The heading.
     pub title: &'static str,
@@ -56,7 +56,7 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
-/// What stands in a part.
+/// One element of a section.
 #[derive(Debug)]
 pub enum Block {
     /// A paragraph.
@@ -75,10 +75,10 @@ impl Block {
     }
 }
 
-/// Gathers all that a report says of a study, or of the part of it that is meant.
+/// Computes the report on the points that the query selects.
 ///
 /// # Errors
-/// A [`AnalysisError`] when the study cannot be read or has nothing that matches.
+/// An [`AnalysisError`] when the study cannot be read or has nothing that matches.
 pub async fn report(
     db: &PointsDb,
     query: &PointQuery,
@@ -88,13 +88,13 @@ pub async fn report(
     let board = leaderboard(db, query, mode.into()).await?;
     if board.rows.is_empty() {
         return Err(AnalysisError::input(
-            "no evaluation has a trial yet, so there is nothing to report; `reasonscape run` asks for them",
+            "no evaluation has trials yet, so there is nothing to report; run `reasonscape run` first",
         ));
     }
     let curves = TopModels::curves(&board, query);
     let rows = TopModels::rows(&board, query);
     let runtime = Handle::current();
-    // Parts that do not need each other are worked out side by side.
+    // Independent sections are computed in parallel.
     let [found, head_to_head, landscapes, forensics] = std::thread::scope(|scope| {
         let found = scope.spawn(|| {
             let blocks = runtime.block_on(findings::findings(db, query, &board, mode))?;
@@ -112,15 +112,15 @@ pub async fn report(
         title: "Leaderboard",
         blocks: leaderboard_blocks(&board, truncation_note(db)),
     });
-    sections.push(Section { id: "tasks", title: "Task by task", blocks: task_by_task(&board) });
+    sections.push(Section { id: "tasks", title: "Accuracy by task", blocks: task_by_task(&board) });
     sections.extend(head_to_head?);
     sections.extend(landscapes?);
     sections.extend(forensics?);
-    sections.push(Section { id: "methods", title: "How it was measured", blocks: methods::methods(mode) });
+    sections.push(Section { id: "methods", title: "Methods", blocks: methods::methods(mode) });
     let sources = db.sources();
     sections.push(Section {
         id: "provenance",
-        title: "Where the numbers come from",
+        title: "Provenance",
         blocks: provenance::provenance(sources, &board),
     });
     let trials: u64 = board.rows.iter().flat_map(|row| row.tasks.values()).map(|task| task.n).sum();
@@ -133,14 +133,14 @@ pub async fn report(
     Ok(Report { title: title.to_owned(), summary, sections })
 }
 
-/// What a part of the report came to.
+/// The sections that a thread computed.
 fn join_section(
     part: ScopedJoinHandle<'_, Result<Vec<Section>, AnalysisError>>,
 ) -> Result<Vec<Section>, AnalysisError> {
     part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Pairwise win rates; nothing with one evaluation.
+/// Pairwise win rates; no section with a single evaluation.
 async fn head_to_head(
     db: &PointsDb,
     query: &PointQuery,
@@ -153,8 +153,8 @@ async fn head_to_head(
     let found = pairwise(db, query, mode, Method::Exact).await?;
     let mut blocks = vec![
         Block::text(
-            "How often the model of the row would come out ahead of the model of the column, were a task drawn at random \
-             and each accuracy drawn from what the data support. A half is a draw.",
+            "The win rate is the probability that the model in the row beats the model in the column on a random task, given \
+             the uncertainty of both accuracies. 50 % is a tie.",
         ),
         Block::Figure(Box::new(figures::head_to_head(&found, MAX_SIDES))),
     ];
@@ -166,19 +166,21 @@ async fn head_to_head(
         )));
     }
     blocks.push(Block::Table(ratings(&found)));
-    Ok(vec![Section { id: "pairwise", title: "Head to head", blocks }])
+    Ok(vec![Section { id: "pairwise", title: "Pairwise win rates", blocks }])
 }
 
-/// Accuracies as a picture and as a table.
+/// Accuracies as a figure and as a table.
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
-        Block::text("Accuracy on each task, with its 95 % interval; the darker, the more a model fails."),
+        Block::text(
+            "Accuracy on each task with its 95 % confidence interval. Darker cells are lower accuracies.",
+        ),
         Block::Figure(Box::new(figures::accuracy_by_task(board, MAX_ROWS))),
         Block::Table(task_table(board)),
     ]
 }
 
-/// Nothing where the study does not have what the question needs.
+/// `None` if the study doesn't have the data for this analysis.
 fn if_available<T>(found: Result<T, PointsError>) -> Result<Option<T>, AnalysisError> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -191,7 +193,7 @@ fn pluralize(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// The leaderboard as a picture and as a table, with what has to be said beside it.
+/// The leaderboard as a figure and as tables, with its notes.
 fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
     let mut table = Table::new(&[
         "rank",
@@ -220,9 +222,10 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
     }
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
     blocks.push(Block::text(
-        "How wide each interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much of \
-         the token limit responses use (mean and 95th percentile), and how many were truncated, refused by a content filter, \
-         or completed without an answer that could be found.",
+        "± is the v2 margin of the ReasonScore; it is not a 95 % confidence interval (see docs/coverage.md). The next table \
+         shows how wide each interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much \
+         of the token limit responses use (mean and 95th percentile), and how many responses were truncated, refused by a \
+         content filter, or completed without an answer that could be extracted.",
     ));
     blocks.push(Block::Table(details_table(board)));
     let mut remarks: Vec<String> = truncation.into_iter().collect();
@@ -233,7 +236,7 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
     blocks
 }
 
-/// The numbers of the picture. Whichever are fewer, tasks or evaluations, stand side by side.
+/// The numbers of the figure. Whichever are fewer, tasks or evaluations, become columns.
 fn task_table(board: &Leaderboard) -> Table {
     let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
         Some(task) => {
@@ -261,7 +264,7 @@ fn task_table(board: &Leaderboard) -> Table {
 }
 
 fn ratings(found: &crate::Pairwise) -> Table {
-    let mut table = Table::new(&["name", "Elo", "from", "to", "expected wins", "opponents"]);
+    let mut table = Table::new(&["name", "Elo", "95 % CI low", "95 % CI high", "expected wins", "opponents"]);
     for model in &found.evals {
         table.push(vec![
             Cell::text(&model.label),

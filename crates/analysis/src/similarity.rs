@@ -13,22 +13,22 @@ use super::totals::{EvalTotals, SuiteTotals};
 
 pub use self::figure::similarity_figure;
 
-/// How often the profiles are drawn anew within their errors, to see which groups stay.
+/// How many times the profiles are resampled within their errors, to see which groups are stable.
 const RESAMPLES: usize = 200;
 const SEED: i128 = 42;
 
 /// Evaluations in groups.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelClusters {
-    /// What a profile has a number for.
+    /// The tasks of a profile.
     pub tasks: Vec<String>,
     /// The evaluations, similar ones beside each other.
     pub members: Vec<ClusteredModel>,
     /// The merges, the nearest first.
     pub merges: Vec<ClusterMerge>,
-    /// Evaluations that lack a task, and which.
+    /// Evaluations without an estimate on some task.
     pub left_out: Vec<ExcludedEval>,
-    /// Whether profiles are compared without their level.
+    /// Whether profiles are compared without their mean.
     pub shape: bool,
     /// The estimator.
     pub mode: &'static str,
@@ -47,11 +47,11 @@ pub struct ClusteredModel {
     pub label: String,
     /// Evaluations of one group are statistically indistinguishable; numbered from 1.
     pub group: usize,
-    /// A number a task: the share of correct answers, less its mean where only the shape counts.
+    /// The accuracy on each task; minus the mean over tasks if only the shape is compared.
     pub profile: Vec<f64>,
-    /// Standard errors of these.
+    /// Standard errors of the profile.
     pub errors: Vec<f64>,
-    /// How far they may be off with the confidence that was asked for.
+    /// Margins of the profile at the requested confidence level.
     #[serde(skip)]
     pub margins: Vec<f64>,
     /// Trials.
@@ -70,24 +70,24 @@ pub struct NearestModel {
     pub label: String,
     /// Root mean square difference over tasks.
     pub distance: f64,
-    /// What two profiles of one model stay below with the confidence that was asked for.
+    /// The distance that two profiles of the same model stay below at the requested confidence level.
     pub by_chance: f64,
 }
 
-/// Two groups become one.
+/// A merge of two groups.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClusterMerge {
-    /// Ids of the one and of the other.
+    /// Ids of the first group.
     pub a: Vec<String>,
-    /// Ids of the other.
+    /// Ids of the second group.
     pub b: Vec<String>,
-    /// Numbers of the two: a member, or from the number of members on an earlier merge.
+    /// Indices of the two: a member, or, from the number of members on, an earlier merge.
     pub nodes: [usize; 2],
     /// Distance at which the two merge.
     pub height: f64,
-    /// What profiles of one model stay below with the confidence that was asked for.
+    /// The distance that profiles of the same model stay below at the requested confidence level.
     pub by_chance: f64,
-    /// Share of redrawn profiles in which just these are a group.
+    /// Proportion of resamples in which exactly these form a group.
     pub stability: f64,
 }
 
@@ -99,18 +99,18 @@ pub struct ExcludedEval {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// Tasks of which nothing is known.
+    /// Tasks without an estimate.
     pub lacks: Vec<String>,
 }
 
-/// What is known of one evaluation, a number and its error a task.
+/// The accuracies of one evaluation and their standard errors, by task.
 struct Profile<'a> {
     eval: &'a EvalTotals,
     values: Vec<f64>,
     errors: Vec<f64>,
 }
 
-/// Groups the evaluations that have every task. `shape` leaves the level of each out of account.
+/// Groups the evaluations that have every task. With `shape`, the mean of each profile is subtracted first.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -126,7 +126,7 @@ pub async fn cluster_models(
     let tasks: Vec<String> = totals.suite.keys().filter(has_trials).cloned().collect();
     if shape && tasks.len() < 2 {
         return Err(PointsError::InvalidQuery(format!(
-            "a profile of {} task has no shape; leave `--shape` away or widen the filter",
+            "a profile of {} task has no shape; remove `--shape` or widen the filter",
             tasks.len()
         )));
     }
@@ -142,10 +142,11 @@ pub async fn cluster_models(
         }
     }
     if profiles.len() < 2 {
-        let lacks = left_out.iter().map(|out| format!("; {} lacks {}", out.label, out.lacks.join(", ")));
+        let lacks =
+            left_out.iter().map(|out| format!("; {} has no estimate on {}", out.label, out.lacks.join(", ")));
         return Err(PointsError::InvalidQuery(format!(
-            "kin are looked for among two evaluations or more, and {} of them {} every task{}; \
-             `--filter base_task=…` chooses tasks that they share",
+            "similarity needs at least two evaluations with every task, but {} {} every task{}; use \
+             `--filter base_task=…` to select common tasks",
             profiles.len(),
             if profiles.len() == 1 { "has" } else { "have" },
             lacks.take(3).collect::<String>()
@@ -158,7 +159,7 @@ fn trials(eval: &EvalTotals, task: &str) -> u64 {
     eval.tasks.get(task).map_or(0, |task| task.counts.n)
 }
 
-/// The profile of an evaluation, or the tasks of which nothing is known.
+/// The profile of an evaluation, or the tasks without an estimate.
 fn profile<'a>(
     eval: &'a EvalTotals,
     tasks: &[String],
@@ -179,14 +180,14 @@ fn profile<'a>(
     Ok(if lacks.is_empty() { Ok(Profile { eval, values, errors }) } else { Err(lacks) })
 }
 
-/// What is left of a profile when its mean is taken out, with the errors of that.
+/// Subtracts the mean of a profile, and adjusts the errors.
 fn without_level(mut profile: Profile<'_>) -> Profile<'_> {
     let tasks = profile.values.len() as f64;
     let mean = profile.values.iter().sum::<f64>() / tasks;
     let of_mean = profile.errors.iter().map(|error| error * error).sum::<f64>() / (tasks * tasks);
     for (value, error) in profile.values.iter_mut().zip(&mut profile.errors) {
         *value -= mean;
-        // Independent errors: the mean holds one part in `tasks` of the value that it is taken from.
+        // Errors are independent; the mean contains 1/tasks of the value itself.
         *error = (*error * *error * (1.0 - 2.0 / tasks) + of_mean).max(0.0).sqrt();
     }
     profile
@@ -255,7 +256,7 @@ fn group(
     Ok(reordered(ModelClusters { tasks, members, merges, left_out, shape, mode, confidence }, &order))
 }
 
-/// Puts the members into the order of the tree, and names them so in the merges.
+/// Puts the members into the order of the tree, and renumbers them in the merges.
 fn reordered(mut clusters: ModelClusters, order: &[usize]) -> ModelClusters {
     let mut new_index = vec![0; order.len()];
     for (to, from) in order.iter().enumerate() {
@@ -268,7 +269,7 @@ fn reordered(mut clusters: ModelClusters, order: &[usize]) -> ModelClusters {
     clusters
 }
 
-/// The group of each leaf: groups merge as long as chance alone may have kept them, and all within them, apart.
+/// The group of each leaf: groups merge as long as their distance, and all distances within them, are within noise.
 fn number_groups(
     merges: &[ClusterMerge],
     groups: &[Vec<usize>],
@@ -313,8 +314,8 @@ fn nearest(profiles: &[Profile<'_>], leaf: usize, margin: f64) -> Result<Option<
     }))
 }
 
-/// How many times the noise a distance stays below by chance: `sqrt(q / tasks)` with the quantile `q` of chi-square,
-/// which the sum of squared differences follows where the errors of the tasks are alike.
+/// The factor on the noise below which a distance is within chance: `sqrt(q / tasks)` with the quantile `q` of the
+/// chi-square distribution, which the sum of squared differences follows if tasks have equal errors.
 fn margin_of_chance(degrees: usize, confidence: Confidence) -> Result<f64, PointsError> {
     let degrees = degrees.max(1) as u64;
     let (mut low, mut high) = (0.0, 100.0 + 4.0 * degrees as f64);
@@ -329,7 +330,7 @@ fn margin_of_chance(degrees: usize, confidence: Confidence) -> Result<f64, Point
     Ok((low / degrees as f64).sqrt())
 }
 
-/// A draw from the normal distribution, by Box and Muller.
+/// A draw from the normal distribution (Box-Muller).
 fn normal(rng: &mut PyRandom) -> f64 {
     let radius = (-2.0 * (1.0 - rng.random()).ln()).sqrt();
     radius * (std::f64::consts::TAU * rng.random()).cos()

@@ -1,6 +1,6 @@
-//! Power spectra of prompts: whether two populations of tests are of one kind.
+//! Power spectra of prompts: do two populations of problems differ in structure?
 //!
-//! Prompts are not stored; they are made again from coordinates and seed.
+//! Prompts are not stored; they are generated again from parameters and seed.
 
 mod figure;
 
@@ -17,14 +17,14 @@ use super::query::PointQuery;
 
 pub use self::figure::spectrum_figure;
 
-/// What a prompt is a series of.
+/// The series that a prompt is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Series {
-    /// The lengths of its words, in characters.
+    /// Lengths of words, in characters.
     #[default]
     Words,
-    /// The classes of its characters: white space, small letter, capital, digit, other.
+    /// Classes of characters: white space, lower case, upper case, digit, other.
     Classes,
 }
 
@@ -36,7 +36,7 @@ impl Series {
         }
     }
 
-    /// What one step of the series is.
+    /// One step of the series.
     pub fn step(self) -> &'static str {
         match self {
             Self::Words => "word",
@@ -52,7 +52,7 @@ impl FromStr for Series {
         match name {
             "words" => Ok(Self::Words),
             "classes" => Ok(Self::Classes),
-            _ => Err(format!("`{name}` is no series; expected `words` or `classes`")),
+            _ => Err(format!("unknown series `{name}`; expected `words` or `classes`")),
         }
     }
 }
@@ -67,14 +67,14 @@ fn character_class(letter: char) -> f64 {
     }
 }
 
-/// How populations are made and compared.
+/// How populations are sampled and compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
-    /// What a prompt is a series of.
+    /// The series that a prompt is converted to.
     pub series: Series,
-    /// Tests of each point.
+    /// Problems per point.
     pub count: usize,
-    /// Cells between the slowest rhythm and the fastest.
+    /// Frequency bins.
     pub bins: usize,
     /// Permutations of the test.
     pub permutations: usize,
@@ -89,20 +89,20 @@ pub struct PromptSource<'a> {
     pub seed: i64,
 }
 
-/// Two populations and how far apart they are.
+/// Two populations and the distance between their spectra.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spectra {
-    /// What a prompt is a series of.
+    /// The series that a prompt is converted to.
     pub series: Series,
     /// Population A.
     pub a: PopulationSummary,
     /// Population B.
     pub b: PopulationSummary,
-    /// Cycles a step, the middle of each cell.
+    /// Cycles per step, the middle of each bin.
     pub frequencies: Vec<f64>,
     /// Root mean square difference of the mean spectra, in decibels.
     pub distance_db: f64,
-    /// What populations of one kind exceed in 5 % of cases.
+    /// The distance that equal populations exceed in 5 % of cases.
     pub chance_db: f64,
     /// The p-value.
     pub p: f64,
@@ -117,26 +117,26 @@ pub struct Spectra {
 pub struct PopulationSummary {
     /// The global seed.
     pub seed: i64,
-    /// Their tasks.
+    /// The tasks.
     pub tasks: Vec<String>,
     /// Points.
     pub points: usize,
     /// Prompts.
     pub prompts: usize,
-    /// Prompts too short to have a rhythm.
+    /// Prompts that are too short for a spectrum.
     pub too_short: usize,
-    /// Mean power density, a value a frequency.
+    /// Mean power density by frequency.
     pub mean: Vec<f64>,
-    /// The power below which a tenth of the prompts lies, and below which nine tenths do.
+    /// 10th percentile of the prompts by frequency.
     pub low: Vec<f64>,
-    /// The power below which nine tenths of the prompts lie.
+    /// 90th percentile of the prompts by frequency.
     pub high: Vec<f64>,
 }
 
-/// Fewer prompts than these on a side show only coarse differences.
+/// Below this number of prompts per population, a result that isn't significant is inconclusive.
 const MIN_PROMPTS: usize = 20;
 
-/// Makes the prompts of both populations again and compares their spectra.
+/// Generates the prompts of both populations again and compares their spectra.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -183,13 +183,13 @@ async fn population(
     for (name, params) in &points {
         let task = tasks::by_name(name).ok_or_else(|| {
             PointsError::InvalidQuery(format!(
-                "`{name}` is not a task of this program, so its prompts cannot be made again; \
-                 `--filter base_task=…` chooses others"
+                "`{name}` is not a built-in task, so its prompts cannot be generated again; use `--filter base_task=…` to \
+                 select built-in tasks"
             ))
         })?;
         let invalid_point = |problem: String| {
             PointsError::InvalidQuery(format!(
-                "the point `{params}` of `{name}` cannot be made again: {problem}"
+                "the prompts of point `{params}` of `{name}` cannot be generated again: {problem}"
             ))
         };
         let given = Json::parse(params).map_err(|error| invalid_point(error.to_string()))?;
@@ -206,7 +206,7 @@ async fn population(
     }
     if series.is_empty() {
         return Err(PointsError::InvalidQuery(format!(
-            "every prompt is shorter than {MIN_SERIES_LEN} steps and has no rhythm; `--series classes` takes shorter ones"
+            "every prompt is shorter than {MIN_SERIES_LEN} steps, too short for a spectrum; `--series classes` accepts shorter prompts"
         )));
     }
     let population = Population::new(&series, sampling.bins)?;
@@ -223,7 +223,7 @@ async fn population(
     Ok((population, summary))
 }
 
-/// The different points that a filter means: task and coordinates.
+/// The distinct points that a filter selects: task and parameters.
 async fn points(db: &PointsDb, filter: &Filter) -> Result<Vec<(String, String)>, PointsError> {
     let groups = db.aggregate(&[Column::BaseTask, Column::Params], filter, Mode::C_P.into()).await?;
     Ok(groups.into_iter().map(|group| (group.key[0].to_string(), group.key[1].to_string())).collect())

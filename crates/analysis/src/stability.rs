@@ -1,14 +1,14 @@
-//! How far the margin of a ReasonScore moves with the seed of its bootstrap.
+//! How much the margin of a ReasonScore depends on the seed of its bootstrap.
 
 use reasonscape_stats::StatsError;
 use reasonscape_stats::score::{TaskBounds, stability};
 use serde::Serialize;
 
-/// Numbers of draws that are compared, as in the ReasonScore v2 document.
+/// The numbers of draws to compare, as in the ReasonScore v2 document.
 const DRAWS: [usize; 5] = [100, 500, 1_000, 5_000, 10_000];
 /// Seeds 0 to 9, as in the document.
 const SEEDS: std::ops::Range<i64> = 0..10;
-/// A margin whose range over the seeds is below this many points is stable: the document's rule.
+/// A margin is stable if its range over the seeds is below this many points (rule of the document).
 const STABLE_BELOW: f64 = 0.5;
 /// The draws of a ReasonScore.
 const DEFAULT_DRAWS: usize = 5_000;
@@ -22,7 +22,7 @@ pub struct StabilityRow {
     pub draws: Vec<MarginStability>,
 }
 
-/// How much a margin moves with the seed at one number of draws.
+/// How much a margin depends on the seed at one number of draws.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct MarginStability {
     /// Number of draws.

@@ -1,4 +1,4 @@
-//! What is there, and what is missing.
+//! Summaries of evaluations, tasks and points.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub struct EvalSummary {
     pub reliability: Reliability,
 }
 
-/// The evaluations that the query selects, by model, template and sampler.
+/// The selected evaluations, ordered by model, template and sampler.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -125,7 +125,7 @@ pub struct TaskSummary {
     pub reliability: Reliability,
 }
 
-/// The tasks that the query selects, by name.
+/// The selected tasks, by name.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -225,7 +225,7 @@ pub struct PointSummary {
 }
 
 impl PointSummary {
-    /// These coordinates as a person reads them: `length=16 max_depth=2`.
+    /// The values of these parameters as text: `length=16 max_depth=2`.
     pub fn coordinates(&self, names: &BTreeSet<&str>) -> String {
         let value_text = |value: &Json| match value {
             Json::String(text) => text.clone(),
@@ -244,7 +244,7 @@ impl PointSummary {
     }
 }
 
-/// The coordinates that differ between the points of a task, by task; all of them where there is one point only.
+/// The parameters that differ between the points of a task, by task; all of them if there is only one point.
 pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for point in points {
@@ -263,7 +263,7 @@ pub(crate) fn varying_params(points: &[PointSummary]) -> BTreeMap<&str, BTreeSet
         .collect()
 }
 
-/// The points that the query selects, by evaluation and task.
+/// The selected points, by evaluation and task.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.

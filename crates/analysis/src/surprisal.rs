@@ -1,11 +1,11 @@
-//! Surprisal of a reply, by the probabilities of its tokens.
+//! Surprisal of a response, from the log-probabilities of its tokens.
 
 use reasonscape_metrics::answer_probability;
 use reasonscape_providers::Transcript;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Surprisal of a response, by the log-probabilities of its tokens.
+/// Surprisal of a response, from the log-probabilities of its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LogprobStats {
     /// Tokens whose probability is known.
@@ -16,7 +16,7 @@ pub struct LogprobStats {
     pub answer_probability: Option<f64>,
 }
 
-/// What the log-probabilities of a reply say; `None` if there are none, or one that is none.
+/// The surprisal of a response; `None` without log-probabilities, or if one is invalid.
 pub fn logprob_stats(transcript: &Transcript, answer: Option<&str>) -> Option<LogprobStats> {
     let tokens = transcript.logprobs.as_deref().filter(|tokens| !tokens.is_empty())?;
     let mut nats = 0.0;
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn invalid_logprobs_give_none() {
-        for wrong in [f64::NAN, f64::NEG_INFINITY, 0.1] {
-            assert_eq!(logprob_stats(&transcript(&[("a", -1.0), ("b", wrong)]), None), None);
+        for invalid in [f64::NAN, f64::NEG_INFINITY, 0.1] {
+            assert_eq!(logprob_stats(&transcript(&[("a", -1.0), ("b", invalid)]), None), None);
         }
         assert_eq!(logprob_stats(&transcript(&[]), None), None);
     }

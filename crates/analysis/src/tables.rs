@@ -1,4 +1,4 @@
-//! Results as tables: `display_table` for people, `export_table` with every number for programs.
+//! Results as tables: `display_table` for readers, `export_table` with stable columns and every digit for programs.
 
 pub mod aggregate;
 mod cells;

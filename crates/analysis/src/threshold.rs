@@ -1,4 +1,4 @@
-//! The value of a parameter at which a model knows half of the answers.
+//! Thresholds: the value of a parameter at which guess-corrected accuracy is 50 %.
 
 mod figure;
 
@@ -40,14 +40,14 @@ pub struct ThresholdRow {
     pub n: u64,
     /// The fitted curve; null without trials to fit.
     pub curve: Option<ThresholdCurve>,
-    /// The result in words.
+    /// The result as a sentence.
     pub finding: String,
     /// The estimator.
     pub mode: &'static str,
 }
 
 impl ThresholdRow {
-    /// Whether the curve crosses one half and fits, so that its numbers say it all.
+    /// Whether the curve crosses 50 % and fits, so that the numbers need no explanation.
     pub fn crosses_and_fits(&self) -> bool {
         let crosses_and_fits = |curve: &ThresholdCurve| {
             curve.crossing == Crossing::Crosses && !curve.lack_of_fit.is_overdispersed
@@ -136,17 +136,16 @@ impl From<LogisticFit> for ThresholdCurve {
     }
 }
 
-/// The frontiers, and the tasks that can have none.
+/// The thresholds, and the tasks that can't have one.
 #[derive(Debug, Clone)]
 pub struct Thresholds {
     /// One row for each evaluation and task.
     pub rows: Vec<ThresholdRow>,
-    /// Tasks without a frontier, and why.
+    /// Tasks without a threshold, and why.
     pub excluded: Vec<(String, String)>,
 }
 
-/// Fits a curve to each evaluation and task along a numeric parameter: the one that is named, or else the one that
-/// varies most.
+/// Fits a curve to each evaluation and task by a numeric parameter: the given one, or the one that varies most.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -170,7 +169,7 @@ pub async fn thresholds(
     if found.rows.is_empty() {
         let reasons = found.excluded.iter().map(|(task, reason)| format!("{task} {reason}"));
         return Err(PointsError::InvalidQuery(format!(
-            "there is no frontier to look for: {}; name another parameter or widen the filter",
+            "no task has a parameter for a threshold: {}; choose another parameter or widen the filter",
             reasons.collect::<Vec<_>>().join(", ")
         )));
     }
@@ -190,7 +189,7 @@ fn axis(task: &TaskGrid, parameter: Option<&str>) -> Result<usize, String> {
     if task.parameters[index].is_numeric() {
         Ok(index)
     } else {
-        Err(format!("has words for `{name}`, and a frontier needs numbers"))
+        Err(format!("has text values for `{name}`, but a threshold needs numbers"))
     }
 }
 
@@ -206,7 +205,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
     rows_by_eval
         .into_par_iter()
         .map(|(eval, rows)| {
-            // Where a blind guess is always right, nothing can be known about knowledge.
+            // Where a random guess is always correct, trials carry no information.
             let rows: Vec<Row> =
                 rows.into_iter().filter(|row| row.n > 0.0 && row.guess < 0.999_999).collect();
             let tested: Vec<f64> = rows.iter().map(|row| row.x).collect();
@@ -219,8 +218,8 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
                 (Some(curve), _) => describe(&param.name, &tested, curve),
                 (None, Some(problem)) => format!("cannot tell: {problem}"),
                 (None, None) => match tested.as_slice() {
-                    [] => "cannot tell: no trial to count".to_owned(),
-                    [only, ..] => format!("cannot tell: trials at {}={only} only", param.name),
+                    [] => "cannot tell: no trials".to_owned(),
+                    [only, ..] => format!("cannot tell: trials only at {}={only}", param.name),
                 },
             };
             ThresholdRow {
@@ -240,8 +239,8 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
         .collect()
 }
 
-/// Trials and successes as a mode counts them. What blind guesses give is a share of all trials that are counted, and
-/// nothing where every right answer counts.
+/// Trials and successes as a mode counts them. The guess rate is relative to the counted trials, and 0 for the E modes,
+/// which don't correct for guessing.
 fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> Row {
     let (n, successes) = match mode.assumption {
         Assumption::Independence => (counts.n_u(), counts.n_e),
@@ -253,7 +252,7 @@ fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> Row {
     Row { x, n, successes: (successes as f64).min(n), guess }
 }
 
-/// What a curve says, in words.
+/// The finding for a fitted curve.
 fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
     let range = match tested {
         [first, .., last] => format!("{parameter} from {first} to {last}"),
@@ -266,29 +265,29 @@ fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
         (None, None) => String::new(),
     };
     let beyond = || match (curve.x50, curve.low, curve.high) {
-        (Some(x50), ..) => format!("; the curve would cross at {}{}", format_rounded(x50), bounds()),
-        (None, Some(low), _) => format!("; a frontier would lie above {}", format_rounded(low)),
-        (None, None, Some(high)) => format!("; a frontier would lie below {}", format_rounded(high)),
+        (Some(x50), ..) => format!("; extrapolated threshold {}{}", format_rounded(x50), bounds()),
+        (None, Some(low), _) => format!("; a threshold, if any, is above {}", format_rounded(low)),
+        (None, None, Some(high)) => format!("; a threshold, if any, is below {}", format_rounded(high)),
         (None, None, None) => String::new(),
     };
     let mut text = match (curve.crossing, curve.x50) {
         (Crossing::Crosses, Some(x50)) => {
-            let way = if curve.trend == Trend::Rising { " and more beyond" } else { "" };
-            format!("knows half at {parameter}={}{}{way}", format_rounded(x50), bounds())
+            let trend = if curve.trend == Trend::Rising { ", rising" } else { "" };
+            format!("threshold at {parameter}={}{}{trend}", format_rounded(x50), bounds())
         }
-        (Crossing::AlwaysAbove, _) => format!("knows more than half everywhere, {range}{}", beyond()),
-        (Crossing::AlwaysBelow, _) => format!("knows less than half everywhere, {range}{}", beyond()),
+        (Crossing::AlwaysAbove, _) => format!("accuracy above 50 % everywhere, {range}{}", beyond()),
+        (Crossing::AlwaysBelow, _) => format!("accuracy below 50 % everywhere, {range}{}", beyond()),
         (Crossing::Unclear | Crossing::Crosses, _) => {
-            format!("cannot tell: neither a slope nor a side of one half is clear, {range}")
+            format!("cannot tell: neither a slope nor a difference from 50 % is significant, {range}")
         }
     };
     if curve.lack_of_fit.is_overdispersed {
-        text += "; the curve fits badly, so the interval is too narrow";
+        text += "; the curve fits poorly, so the confidence interval is too narrow";
     }
     text
 }
 
-/// A number with the digits that a person reads.
+/// A number with about three significant digits.
 fn format_rounded(number: f64) -> String {
     let decimals = match number.abs() {
         small if small < 1.0 => 3,

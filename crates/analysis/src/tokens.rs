@@ -1,4 +1,4 @@
-//! Accuracy and token use, had the token limit been smaller.
+//! Accuracy and token use under smaller token limits.
 
 mod figure;
 mod token_cost;
@@ -22,13 +22,13 @@ use super::{IntervalEstimate, in_percent};
 /// Options of the analysis.
 #[derive(Debug, Clone)]
 pub struct TokensOptions {
-    /// What a row stands for.
+    /// How trials are grouped into rows.
     pub by: GroupBy,
     /// How accuracy is estimated.
     pub estimator: Estimator,
-    /// The share of correct answers that a smaller limit should keep.
+    /// The proportion of correct answers that a smaller limit should keep.
     pub keep: f64,
-    /// Limits to look at; without one, powers of two.
+    /// Token limits to evaluate; powers of two if empty.
     pub budgets: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ pub struct TokensRow {
     /// The smallest limit that keeps the requested proportion of correct answers.
     #[serde(rename = "enough")]
     pub sufficient: Option<SufficientBudget>,
-    /// The result in words.
+    /// The result as a sentence.
     pub finding: String,
     /// The outcome of each limit.
     pub budgets: Vec<BudgetOutcome>,
@@ -94,7 +94,7 @@ pub struct SufficientBudget {
     pub at: BudgetOutcome,
 }
 
-/// What smaller limits would have given to the trials that the query selects.
+/// The outcomes of the selected trials under smaller token limits.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
@@ -137,7 +137,7 @@ fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsEr
             });
         let mut budgets = options.budgets.clone();
         if budgets.is_empty() {
-            // Limits below the shortest trial give nothing, and one of them says so.
+            // Below the shortest trial every limit has the same outcome, so one is enough.
             let shortest = trials.iter().map(|trial| trial.tokens).min().unwrap_or(0);
             budgets =
                 powers_of_two(budget.longest()).into_iter().filter(|limit| 2 * limit > shortest).collect();
@@ -172,8 +172,8 @@ fn budget_outcome(
     }
 }
 
-/// The tokens by which this share of the correct answers had come. Correct answers were never cut off, so that it is a
-/// plain quantile of theirs.
+/// The number of tokens within which this proportion of the correct answers came. Correct answers are never truncated, so
+/// it is a plain quantile.
 fn sufficient_budget(
     trials: &[BudgetTrial],
     keep: f64,
@@ -190,15 +190,15 @@ fn sufficient_budget(
 
 impl TokensRow {
     fn summary(&self) -> String {
-        let Some(now) = &self.now else { return "cannot tell: no tokens were counted".to_owned() };
+        let Some(now) = &self.now else { return "cannot tell: no token counts".to_owned() };
         let Some(SufficientBudget { keep, tokens: TokenQuantile { tokens: Some(tokens), low, high }, at }) =
             &self.sufficient
         else {
-            return format!("cannot tell: no answer is right ({} trials)", self.n);
+            return format!("cannot tell: no answer is correct ({} trials)", self.n);
         };
         let end = |end: &Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
         let found = format!(
-            "a limit of {tokens} tokens ({} to {}) would keep {} % of the right answers and spend {:.0} tokens a \
+            "a limit of {tokens} tokens ({} to {}) would keep {} % of the correct answers and use {:.0} tokens per \
              trial instead of {:.0}",
             end(low),
             end(high),
@@ -208,10 +208,13 @@ impl TokensRow {
         );
         match self.exact_up_to {
             Some(limit) => {
-                format!("{found}; beyond {limit} tokens nothing is known, {:.0} trials were cut off", now.n_t)
+                format!(
+                    "{found}; outcomes beyond {limit} tokens are unknown, {:.0} trials were truncated",
+                    now.n_t
+                )
             }
             None if !self.group.truncation_known => {
-                format!("{found}; which trials were cut off already is unknown")
+                format!("{found}; it is unknown which trials were truncated")
             }
             None => found,
         }

@@ -1,4 +1,4 @@
-//! Counters added up by evaluation and task, and what is missing.
+//! Counters summed by evaluation and task, and what is missing.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::query::PointQuery;
 /// The counters of evaluations on the tasks of their suite.
 #[derive(Debug)]
 pub(super) struct SuiteTotals {
-    /// Evaluations that the query selects, by model, template and sampler.
+    /// The selected evaluations, ordered by model, template and sampler.
     pub(super) evals: Vec<EvalTotals>,
-    /// The tasks of the suite by name, with the number of their points: all that any evaluation of the study has.
+    /// The tasks of the suite by name, with the number of points that any evaluation of the study has.
     pub(super) suite: BTreeMap<String, u64>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct EvalTotals {
     pub(super) info: EvalInfo,
     /// Its name in tables.
     pub(super) label: String,
-    /// Its tasks by name, those without a trial among them.
+    /// Its tasks by name, including those without trials.
     pub(super) tasks: BTreeMap<String, TaskTotals>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct TaskTotals {
 }
 
 impl SuiteTotals {
-    /// Adds up the points that the query selects. It is an error if there are none.
+    /// Sums the points that the query selects; an error if there are none.
     pub(super) async fn load(db: &PointsDb, query: &PointQuery) -> Result<Self, PointsError> {
         let groups =
             db.aggregate(&[Column::EvalId, Column::BaseTask], &query.filter, Mode::C_P.into()).await?;
@@ -68,7 +68,7 @@ impl SuiteTotals {
 }
 
 impl EvalTotals {
-    /// Everything together.
+    /// The sum over tasks.
     pub(super) fn total(&self) -> TrialCounts {
         let mut total = TrialCounts::default();
         for task in self.tasks.values() {
@@ -77,18 +77,18 @@ impl EvalTotals {
         total
     }
 
-    /// The tasks that have a trial, by name.
+    /// The tasks with trials, by name.
     pub(super) fn with_trials(&self) -> impl Iterator<Item = (&String, &TaskTotals)> {
         self.tasks.iter().filter(|(_, task)| task.counts.n > 0)
     }
 
-    /// The tasks of the suite that have none.
+    /// The tasks of the suite without trials.
     pub(super) fn without_trials(&self, suite: &BTreeMap<String, u64>) -> Vec<String> {
         let has_trials = |task: &&String| self.tasks.get(*task).is_some_and(|task| task.counts.n > 0);
         suite.keys().filter(|task| !has_trials(task)).cloned().collect()
     }
 
-    /// Points of its tasks that others have and it has not.
+    /// Points of its tasks that only other evaluations have.
     pub(super) fn missing_points(&self, suite: &BTreeMap<String, u64>) -> u64 {
         let missing = |(task, totals): (&String, &TaskTotals)| {
             suite.get(task).map_or(0, |points| points.saturating_sub(totals.points))

@@ -1,4 +1,4 @@
-//! The trials that the query selects, by evaluation and task or by evaluation alone.
+//! The selected trials, grouped by evaluation and task or by evaluation alone.
 
 use std::str::FromStr;
 
@@ -11,12 +11,12 @@ use super::query::PointQuery;
 use super::totals::SuiteTotals;
 use super::truncation::{is_known, truncation_is_known};
 
-/// What a row of an analysis of trials stands for.
+/// How trials are grouped into rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GroupBy {
-    /// An evaluation, all its tasks together.
+    /// By evaluation, all tasks pooled.
     Eval,
-    /// An evaluation on one task.
+    /// By evaluation and task.
     #[default]
     Task,
 }
@@ -28,12 +28,12 @@ impl FromStr for GroupBy {
         match name {
             "eval" => Ok(Self::Eval),
             "task" => Ok(Self::Task),
-            _ => Err(format!("`{name}` is no grouping; expected `eval` or `task`")),
+            _ => Err(format!("unknown grouping `{name}`; expected `eval` or `task`")),
         }
     }
 }
 
-/// What a row of an analysis of trials is about: one evaluation on one task, or on all of them together.
+/// The group of a row: one evaluation on one task, or on all tasks.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrialGroupName {
     /// The evaluation.
@@ -42,7 +42,7 @@ pub struct TrialGroupName {
     /// The name of the evaluation in tables.
     #[serde(skip)]
     pub label: String,
-    /// The task; null if all are taken together.
+    /// The task; null if all tasks are pooled.
     pub base_task: Option<String>,
     /// The same as `base_task`.
     pub task: Option<String>,
@@ -73,7 +73,7 @@ impl TrialGroup {
         self.units.iter().map(|unit| unit.len() as u64).sum()
     }
 
-    /// Tokens of the completion, how it ended and what a guess gives, of the trials whose tokens were counted.
+    /// Completion tokens, outcome and guess probability of the trials with a token count.
     pub(super) fn with_tokens(&self) -> impl Iterator<Item = (u64, Outcome, f64)> {
         self.units.iter().flat_map(|unit| {
             let ends = unit.status.iter().zip(&unit.guess);
@@ -83,7 +83,7 @@ impl TrialGroup {
     }
 }
 
-/// Loads the trials that the query selects, by model, template, sampler and task. It is an error if no point matches; an
+/// Loads the selected trials, ordered by model, template, sampler and task. It is an error if no point matches; an
 /// evaluation or task without trials has no group.
 pub(super) async fn load_trial_groups(
     db: &PointsDb,
@@ -119,7 +119,7 @@ pub(super) async fn load_trial_groups(
     Ok(rows)
 }
 
-/// Powers of two below the longest trial, and the longest trial itself, so that a limit that cut trials off is the last.
+/// Powers of two below the longest trial, and the longest trial itself, so that the token limit is the last one.
 pub(super) fn powers_of_two(longest: u64) -> Vec<u64> {
     let longest = longest.max(1);
     let powers = (0..62).map(|power| 1 << power);

@@ -1,22 +1,22 @@
-//! Whether it is known which answers were truncated, and how many were.
+//! Truncation rates, and whether they are known.
 
 use reasonscape_points::{PointsDb, TrialCounts};
 
 use crate::labels::eval_label;
 
-/// Whether all of these evaluations say which answers were cut off. Logs of other tools may not, and then a rate of
-/// zero would be an invention.
+/// Whether it is known for all of these evaluations which responses were truncated. Logs of other tools may not record
+/// it, and then a rate of zero would be made up.
 pub(super) fn truncation_is_known<'a>(db: &PointsDb, evals: impl IntoIterator<Item = &'a String>) -> bool {
     !evals.into_iter().any(|eval_id| db.truncation_unknown().contains(eval_id))
 }
 
-/// For serde: `truncation_known` is only written where it is false.
+/// For serde, which writes `truncation_known` only if it is false.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_known(known: &bool) -> bool {
     *known
 }
 
-/// What has to be said beside every number of evaluations whose logs do not say which answers were cut off.
+/// A note on the evaluations whose logs don't record which responses were truncated.
 pub fn truncation_note(db: &PointsDb) -> Option<String> {
     let unknown: Vec<String> = db
         .evals()
@@ -26,14 +26,14 @@ pub fn truncation_note(db: &PointsDb) -> Option<String> {
         .collect();
     (!unknown.is_empty()).then(|| {
         format!(
-            "nobody wrote down which answers of {} were cut off: `?` in the tables, and such an answer counts as its \
+            "the logs of {} don't record which responses were truncated: tables show `?`, and each response counts as its \
              log scored it",
             unknown.join(", ")
         )
     })
 }
 
-/// The share of trials that were cut off.
+/// The proportion of truncated trials.
 pub(super) fn truncation_rate(counts: &TrialCounts) -> Option<f64> {
     (counts.n > 0).then(|| counts.n_t as f64 / counts.n as f64)
 }

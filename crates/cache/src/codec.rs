@@ -1,8 +1,8 @@
-//! How a request and its response become bytes on disk.
+//! Encodes a request and its response for storage.
 //!
-//! One zstd frame holds the request, a line break, and the body. Canonical JSON has no line break of its own, so the
-//! first one is the seam; a person gets both with `zstd -d`. One frame is smaller and faster than two, since an answer
-//! repeats the words of its question. The frame carries its own checksum, so that every read checks it.
+//! One zstd frame holds the request, a line break and the body. Canonical JSON contains no line break, so the first one
+//! separates the two; `zstd -d` shows both. One frame is smaller and faster than two, since a response repeats words of its
+//! prompt. The frame has its own checksum, which every read verifies.
 
 use std::cell::RefCell;
 
@@ -12,10 +12,10 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::entry::Entry;
 use crate::error::CacheError;
 
-/// What an entry may have before compression: far above any reply, far below what SQLite takes.
+/// Maximum size of an entry before compression: far above any reply, far below SQLite's limit.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
-/// Texts this short become no smaller at levels 2 and 3; level 3 took an eighth to a third longer.
+/// Levels 2 and 3 don't compress texts this short any further; level 3 took an eighth to a third longer.
 const LEVEL: i32 = 1;
 
 /// An entry, ready to be written.
@@ -26,12 +26,12 @@ pub(crate) struct Encoded {
     pub(crate) latency_ms: u64,
     pub(crate) latency_us: Option<u64>,
     pub(crate) received_ms: i64,
-    /// Length of what was compressed.
+    /// Size before compression.
     pub(crate) bytes: usize,
     pub(crate) exchange: Vec<u8>,
-    /// The model that the request names, or nothing.
+    /// The model in the request, or empty.
     pub(crate) model: String,
-    /// Whether a mark of its point was written before it.
+    /// Whether the mark of its point was written before it.
     pub(crate) marked: bool,
 }
 
@@ -41,14 +41,14 @@ thread_local! {
         RefCell::new(Decompressor::new().expect("a decompressor needs a little memory"));
 }
 
-/// Making a compressor costs more than using it on one entry, so each thread keeps one, with its buffers.
+/// Creating a compressor costs more than using it on one entry, so each thread keeps one, with its buffers.
 struct Encoder {
     compressor: Compressor<'static>,
     plain: Vec<u8>,
     compressed: Vec<u8>,
 }
 
-/// Buffers beyond this are given back after use.
+/// Larger buffers are freed after use.
 const MAX_KEPT_BYTES: usize = 1 << 20;
 
 impl Encoder {
@@ -67,7 +67,7 @@ impl Encoder {
         self.compressed.reserve(zstd::zstd_safe::compress_bound(self.plain.len()));
         self.compressor
             .compress_to_buffer(&self.plain, &mut self.compressed)
-            .expect("the buffer is as large as zstd asks for");
+            .expect("the buffer has the size that zstd requires");
         let exchange = self.compressed.clone();
         self.plain.shrink_to(MAX_KEPT_BYTES);
         self.compressed.shrink_to(MAX_KEPT_BYTES);
@@ -75,7 +75,7 @@ impl Encoder {
     }
 }
 
-/// Compresses on the calling thread, so that the one thread that writes has little to do.
+/// Compresses on the calling thread, to keep work off the single writer thread.
 pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError> {
     let Entry { id, request, response } = entry;
     debug_assert_eq!(
@@ -100,15 +100,15 @@ pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError>
     })
 }
 
-/// A request and a body, or what is wrong with their bytes.
+/// Decodes a request and a body, or describes the damage.
 pub(crate) fn decode(exchange: &[u8], bytes: i64) -> Result<Decoded, String> {
     let expected = usize::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_BYTES);
-    let expected = expected.ok_or_else(|| format!("a length of {bytes} bytes, which no entry has"))?;
+    let expected = expected.ok_or_else(|| format!("invalid length of {bytes} bytes"))?;
     let plain = DECOMPRESSOR
         .with_borrow_mut(|decompressor| decompressor.decompress(exchange, expected))
-        .map_err(|error| format!("it does not decompress ({error})"))?;
+        .map_err(|error| format!("decompression failed ({error})"))?;
     if plain.len() != expected {
-        return Err(format!("{} bytes where {expected} are expected", plain.len()));
+        return Err(format!("{} bytes; expected {expected}", plain.len()));
     }
     let request_len =
         plain.iter().position(|byte| *byte == b'\n').ok_or("no line break after the request")?;
@@ -124,7 +124,8 @@ pub(crate) struct Decoded {
 
 impl Decoded {
     pub(crate) fn request(&self) -> Result<&str, String> {
-        std::str::from_utf8(&self.plain[..self.request_len]).map_err(|_| "its request is not text".to_owned())
+        std::str::from_utf8(&self.plain[..self.request_len])
+            .map_err(|_| "the request is not UTF-8 text".to_owned())
     }
 
     pub(crate) fn into_body(mut self) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! The file: opening it, its schema, and whose it is.
+//! Opens the database file; contains its schema and migrations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::CacheError;
 
-/// `RsC1`: says that a SQLite database is a cache of ReasonScape.
+/// `RsC1`: identifies a SQLite database as a ReasonScape cache.
 const APPLICATION_ID: i64 = 0x5273_4331;
 
 /// The latest format that this program reads and writes.
 pub(crate) const FORMAT: i64 = 2;
 
-/// Rows are kept in the order in which they came, with their identities in an index beside them. A table ordered by
-/// its keys (`WITHOUT ROWID`) would write each kilobyte to a random place: a quarter of the speed, a larger file.
+/// Rows are kept in order of arrival, with their identities in a separate index. A table ordered by its keys
+/// (`WITHOUT ROWID`) would write each kilobyte to a random page: a quarter of the speed, and a larger file.
 const SCHEMA: &str = "
 CREATE TABLE entries (
     id          INTEGER PRIMARY KEY,
@@ -32,12 +32,12 @@ CREATE TABLE claims (
     key         BLOB    NOT NULL,
     namespace   TEXT    NOT NULL,
     repeat      INTEGER NOT NULL,
-    owner       INTEGER NOT NULL,                          -- the process that is asking
+    owner       INTEGER NOT NULL,                          -- the process that sends the request
     PRIMARY KEY (key, namespace, repeat)
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What format 2 adds to format 1. It is the whole migration: no row of format 1 is rewritten.
+/// What format 2 adds to format 1. This is the whole migration: no row of format 1 is rewritten.
 const FORMAT_2: &str = "
 ALTER TABLE entries ADD COLUMN model  TEXT;                        -- that the request names; '' none, NULL not recorded
 ALTER TABLE entries ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;  -- 1: a mark of its point was written before it
@@ -52,14 +52,14 @@ CREATE TABLE marks (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Added to format 2 without a new format: programs that don't know the column name the ones that they write, and find the
-/// others where they were.
+/// Added to format 2 without a new format number: older programs name the columns that they write, and the positions of
+/// the existing columns are unchanged.
 const LATENCY_US: &str = "ALTER TABLE entries ADD COLUMN latency_us INTEGER"; // NULL: not recorded
 
-/// How long to wait for other processes, which hold the file for milliseconds.
+/// How long to wait for other processes, which hold locks for milliseconds.
 const BUSY_TIMEOUT_MS: i32 = 60_000;
 
-/// Asks again each millisecond. SQLite's own way sleeps ever longer, up to 100 ms, which starves whoever came second.
+/// Polls every millisecond. SQLite's own back-off grows to 100 ms, which starves the process that came second.
 fn busy_backoff(waited_ms: i32) -> bool {
     std::thread::sleep(Duration::from_millis(1));
     waited_ms < BUSY_TIMEOUT_MS
@@ -68,15 +68,15 @@ fn busy_backoff(waited_ms: i32) -> bool {
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To read and write; made if it is not there.
+    /// For reading and writing; created if missing.
     Write,
-    /// To read only; never made.
+    /// For reading only; never created.
     Read,
-    /// Read, where not even the files that SQLite keeps beside it can be made: a read-only medium.
+    /// For reading from a read-only medium, where SQLite can't create its auxiliary files.
     Immutable,
 }
 
-/// Opens the file, makes it a cache if it is new, and refuses what is none.
+/// Opens the file, creates the schema if it is new, and rejects other files.
 pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError> {
     let connection = connect(path, access)?;
     match inspect(&connection, path)? {
@@ -110,8 +110,8 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
         }
     }
     let to_cache_error = CacheError::from_sqlite(path);
-    // Each connection stays in one thread at a time, so SQLite needs no mutex of its own. A reader also opens for
-    // writing where it may: otherwise it could not clear away the files beside the database when it closes it.
+    // Each connection is used by one thread at a time, so SQLite needs no mutex. A reader also opens the file for writing
+    // where possible; otherwise it could not remove SQLite's auxiliary files on close.
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
     let mut connection = match access {
         Access::Write => {
@@ -129,12 +129,12 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
     .map_err(to_cache_error)?;
     connection.busy_handler(Some(busy_backoff)).map_err(to_cache_error)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // 16 MB of pages: the index of 200,000 entries.
+    // 16 MB of pages: enough for the index of 200,000 entries.
     connection.pragma_update(None, "cache_size", -16_384).map_err(to_cache_error)?;
     if access == Access::Write {
-        // A macOS disk says that it has written before it has, unless asked so.
+        // Without it, macOS reports a write as done before it is durable.
         connection.pragma_update(None, "fullfsync", true).map_err(to_cache_error)?;
-        // Fewer, larger moves from the log to the file: 32 MB.
+        // Fewer, larger checkpoints: 32 MB.
         connection.pragma_update(None, "wal_autocheckpoint", 8_000).map_err(to_cache_error)?;
     } else {
         connection.pragma_update(None, "query_only", true).map_err(to_cache_error)?;
@@ -142,7 +142,7 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
     Ok(connection)
 }
 
-/// A name for a file that nobody changes, with the characters escaped that mean something in it.
+/// A SQLite URI for an immutable file, with special characters escaped.
 fn immutable_uri(path: &Path) -> String {
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
@@ -166,10 +166,10 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Contents, CacheError>
     }
 }
 
-/// Makes an empty file a cache. Several processes may try at once; one does it and the others find it done.
+/// Turns an empty file into a cache. Several processes may try at once; one succeeds and the others find it done.
 fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     let to_cache_error = CacheError::from_sqlite(path);
-    // Two that change the journal at once may collide without SQLite waiting for either; each tries again.
+    // Two processes that change the journal mode at once may collide without SQLite waiting for either; each retries.
     let mut attempts = 0;
     let mode: String = loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
@@ -195,7 +195,7 @@ fn create(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     })
 }
 
-/// Brings a cache to the latest format, unless another process has done so meanwhile.
+/// Migrates a cache to the latest format, unless another process already has.
 fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     let to_cache_error = CacheError::from_sqlite(path);
     if matches!(inspect(connection, path)?, Contents::Cache { format: 1 }) {
@@ -208,12 +208,12 @@ fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// Whether entries have a column for microseconds; files of format 1 and the first of format 2 don't.
+/// Whether entries have a column for microseconds; files of format 1 and early files of format 2 don't.
 pub(crate) fn has_latency_us(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare("SELECT 1 FROM pragma_table_info('entries') WHERE name = 'latency_us'")?.exists([])
 }
 
-/// Holds the write lock while it works, and leaves the file as it was if that fails.
+/// Runs a transaction that holds the write lock, and rolls back on failure.
 fn in_transaction(
     connection: &Connection,
     path: &Path,

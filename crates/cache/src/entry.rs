@@ -1,41 +1,41 @@
-//! What the cache holds.
+//! Cache entries.
 
 use reasonscape_core::EntryId;
 
-/// What came back, untouched: its meaning is read from it each time.
+/// A response as received; it is parsed on every use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// HTTP status.
     pub status: u16,
-    /// From sending the request to the last byte of the reply.
+    /// Milliseconds from sending the request to the last byte of the reply.
     pub latency_ms: u64,
-    /// The same in microseconds; `None` in entries of programs that recorded milliseconds only.
+    /// The same in microseconds; `None` in entries of older versions, which recorded milliseconds only.
     pub latency_us: Option<u64>,
-    /// When the last byte came, in milliseconds since 1970 (UTC).
+    /// When the last byte arrived, in milliseconds since 1970 (UTC).
     pub received_ms: i64,
-    /// The body as it came.
+    /// The body as received.
     pub body: Vec<u8>,
 }
 
 /// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is known by; its key is that of `request`.
+    /// Identity of the entry; its key is that of `request`.
     pub id: EntryId,
     /// The complete request as canonical JSON, so that it can be inspected.
     pub request: String,
-    /// What came back.
+    /// The response.
     pub response: Response,
 }
 
 impl Entry {
-    /// The model that was asked, if the request names one.
+    /// The model that the request names, if any.
     pub fn model(&self) -> Option<String> {
         model_in_request(&self.request)
     }
 }
 
-/// The `model` of a request, found without building the whole of it.
+/// The `model` of a request, extracted without parsing the rest into memory.
 pub(crate) fn model_in_request(request: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct ModelField {

@@ -1,68 +1,68 @@
-//! What can go wrong with a cache, and what to do about it.
+//! Cache errors, with hints.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{ErrorCode, ffi};
 
-/// Why the cache could not do what was asked. Each says which file it is about and what helps.
+/// Why a cache operation failed. Each error names the file and has a hint.
 ///
-/// It can be cloned because one transaction that fails is the failure of every entry in it.
+/// Can be cloned, because a failed transaction is the error of every entry in it.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// There is no such file, and it was to be read.
-    #[error("no cache at `{}`; it appears with the first `reasonscape run` of the study", path.display())]
+    /// The file to read does not exist.
+    #[error("no cache at `{}`; the first `reasonscape run` of the study creates it", path.display())]
     Missing {
         /// The cache.
         path: PathBuf,
     },
-    /// The folder that should hold it does not exist.
-    #[error("no folder `{}` for the cache; create it or correct the path of the study", dir.display())]
+    /// The directory of the cache does not exist.
+    #[error("directory `{}` of the cache does not exist; create it or correct the path of the study", dir.display())]
     NoDirectory {
-        /// The folder.
+        /// The directory.
         dir: PathBuf,
     },
-    /// A folder, or something else that is no file, stands at its place.
-    #[error("`{}` is not a file, but the cache belongs there; move it away", path.display())]
+    /// The path is a directory or another non-file.
+    #[error("`{}` is not a regular file; expected the response cache; move it away", path.display())]
     NotAFile {
         /// The cache.
         path: PathBuf,
     },
-    /// The file holds something else.
+    /// The file is not a SQLite database.
     #[error(
-        "`{}` is not a cache: it is no SQLite database; move it away, and the next run starts a new one",
+        "`{}` is not a cache: not a SQLite database; move it away, and the next run creates a new one",
         path.display()
     )]
     NotADatabase {
         /// The cache.
         path: PathBuf,
     },
-    /// A SQLite database, but not ours.
+    /// The file is a SQLite database of another program.
     #[error(
-        "`{}` is a SQLite database of something else; move it away, and the next run starts a new cache",
+        "`{}` is a SQLite database of another program; move it away, and the next run creates a new cache",
         path.display()
     )]
     Foreign {
         /// The cache.
         path: PathBuf,
     },
-    /// Written by a later version of this program.
+    /// The file was written by a newer version of this program.
     #[error(
-        "cache `{}` has format {found}, and this program knows formats up to {known}; update reasonscape",
+        "cache `{}` has format {found}; this version supports formats up to {known}; update reasonscape",
         path.display()
     )]
     Newer {
         /// The cache.
         path: PathBuf,
-        /// Its format.
+        /// Format of the file.
         found: i64,
-        /// The latest format known here.
+        /// Latest supported format.
         known: i64,
     },
     /// The database itself is damaged.
     #[error(
-        "cache `{}` is damaged; put a backup in its place, or save what can be read with \
+        "cache `{}` is damaged; restore it from a backup, or recover the readable entries with \
          `sqlite3 {} .recover | sqlite3 saved.sqlite`",
         path.display(),
         path.display()
@@ -70,122 +70,122 @@ pub enum CacheError {
     Damaged {
         /// The cache.
         path: PathBuf,
-        /// What SQLite found.
+        /// The SQLite error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
-    /// One entry is damaged, the others are not.
+    /// One entry is damaged; the others are readable.
     #[error(
         "cache `{}`: entry {entry} is damaged: {problem}; `reasonscape cache prune --damaged` removes such entries, \
-         and the next run asks for them again",
+         and the next run requests them again",
         path.display()
     )]
     DamagedEntry {
         /// The cache.
         path: PathBuf,
-        /// Which entry.
+        /// The entry.
         entry: String,
-        /// What is wrong with it.
+        /// The damage.
         problem: String,
     },
-    /// The file or its folder may not be written.
+    /// The file or its directory is not writable.
     #[error(
-        "cache `{}` cannot be written; give yourself the right to write the file and its folder, or copy the study \
-         to where you have it",
+        "cache `{}` is not writable; grant yourself write permission for the file and its directory, or copy the study \
+         to a writable directory",
         path.display()
     )]
     ReadOnly {
         /// The cache.
         path: PathBuf,
     },
-    /// The file or what SQLite keeps beside it could not be opened.
+    /// The file or one of SQLite's auxiliary files could not be opened.
     #[error(
-        "cache `{}` could not be opened; check that you may read and write it and its folder",
+        "cache `{}` could not be opened; check your read and write permissions for it and its directory",
         path.display()
     )]
     CannotOpen {
         /// The cache.
         path: PathBuf,
-        /// What SQLite said.
+        /// The SQLite error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
     /// The disk is full.
     #[error(
-        "no space left on the disk for cache `{}`; free some and run again: what is stored is kept",
+        "no space left on the disk for cache `{}`; free some and run again; stored responses are kept",
         path.display()
     )]
     Full {
         /// The cache.
         path: PathBuf,
     },
-    /// The system refused a write, and not for want of space: a quota, a limit on the size of files, a failing disk.
+    /// A write failed for another reason than a full disk: a quota, a file size limit, a failing disk.
     #[error(
-        "cache `{}` could not be written; check the quota, the limits and the health of its disk, and run again: \
-         what is stored is kept",
+        "cache `{}` could not be written; check the quota, the limits and the health of its disk, and run again; \
+         stored responses are kept",
         path.display()
     )]
     Unwritable {
         /// The cache.
         path: PathBuf,
-        /// What SQLite said.
+        /// The SQLite error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
-    /// Another program has not let go of the database for a minute.
+    /// Another program has locked the database for over a minute.
     #[error(
-        "cache `{}` is locked by another program; close what has it open (a database browser, a backup) and run again",
+        "cache `{}` is locked by another program; close the program that has it open (a database browser, a backup) and run again",
         path.display()
     )]
     Locked {
         /// The cache.
         path: PathBuf,
     },
-    /// The file system cannot share memory or locks between processes.
+    /// The file system does not support shared memory or locks between processes.
     #[error(
-        "the file system of cache `{}` cannot share a database between processes; put the study on a local disk",
+        "the file system of cache `{}` does not support shared databases; move the study to a local disk",
         path.display()
     )]
     NotShareable {
         /// The cache.
         path: PathBuf,
     },
-    /// More than an entry may hold.
-    #[error("a request and response of {bytes} bytes are more than the {max} bytes that an entry may have")]
+    /// An entry exceeds the maximum size.
+    #[error("request and response have {bytes} bytes; an entry can have at most {max}")]
     TooLarge {
-        /// How much it is.
+        /// Size of the entry.
         bytes: usize,
-        /// How much it may be.
+        /// Maximum size.
         max: usize,
     },
-    /// A file beside the cache could not be used.
-    #[error("failed to use `{}` beside the cache; check the rights and the space of its folder", path.display())]
+    /// An auxiliary file of the cache could not be used.
+    #[error("failed to use `{}` beside the cache; check the permissions and free space of its directory", path.display())]
     Beside {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// The writing thread has ended before its work was done.
-    #[error("the writer of cache `{}` has ended; run again: what is stored is kept", path.display())]
+    /// The writer thread ended before its work was done.
+    #[error("the writer of cache `{}` has ended unexpectedly; run again; stored responses are kept", path.display())]
     Closed {
         /// The cache.
         path: PathBuf,
     },
-    /// Anything else that SQLite says.
+    /// Any other SQLite error.
     #[error("cache `{}` failed; `reasonscape cache verify` checks it", path.display())]
     Other {
         /// The cache.
         path: PathBuf,
-        /// What SQLite said.
+        /// The SQLite error.
         #[source]
         source: Arc<rusqlite::Error>,
     },
 }
 
 impl CacheError {
-    /// What SQLite said of the cache at this path, in our words.
+    /// Maps a SQLite error of the cache at this path.
     pub(crate) fn from_sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> Self + Copy + '_ {
         move |error| {
             let path = path.to_owned();
@@ -202,7 +202,7 @@ impl CacheError {
                 Some(ErrorCode::SystemIoFailure) => {
                     let (extended, source) = (error.sqlite_extended_error_code(), Arc::new(error));
                     match extended {
-                        // The file ends where its header promises more.
+                        // The file is shorter than its header states.
                         Some(ffi::SQLITE_IOERR_SHORT_READ) => Self::Damaged { path, source },
                         Some(
                             ffi::SQLITE_IOERR_WRITE
@@ -219,7 +219,7 @@ impl CacheError {
         }
     }
 
-    /// What the system said of a file beside the cache.
+    /// Maps an I/O error of an auxiliary file.
     pub(crate) fn from_io(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy + '_ {
         move |error| match error.kind() {
             std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
@@ -230,7 +230,12 @@ impl CacheError {
         }
     }
 
-    /// Whether what was given is at fault (a wrong path, a foreign file), and not what happened.
+    /// Whether a write failed for a reason that may pass: a full disk, a quota.
+    pub fn is_unwritable(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Unwritable { .. })
+    }
+
+    /// Whether the input is at fault (a wrong path, a file of another program) rather than the environment.
     pub fn is_input(&self) -> bool {
         matches!(
             self,
@@ -254,15 +259,15 @@ mod tests {
     fn errors_name_the_file_and_a_remedy() {
         let cases = [
             (ffi::SQLITE_NOTADB, "move it away"),
-            (ffi::SQLITE_CORRUPT, "put a backup in its place"),
-            (ffi::SQLITE_IOERR_SHORT_READ, "put a backup in its place"),
-            (ffi::SQLITE_READONLY, "give yourself the right"),
-            (ffi::SQLITE_PERM, "give yourself the right"),
-            (ffi::SQLITE_CANTOPEN, "check that you may read and write"),
+            (ffi::SQLITE_CORRUPT, "restore it from a backup"),
+            (ffi::SQLITE_IOERR_SHORT_READ, "restore it from a backup"),
+            (ffi::SQLITE_READONLY, "grant yourself write permission"),
+            (ffi::SQLITE_PERM, "grant yourself write permission"),
+            (ffi::SQLITE_CANTOPEN, "check your read and write permissions"),
             (ffi::SQLITE_FULL, "free some and run again"),
-            (ffi::SQLITE_BUSY, "close what has it open"),
-            (ffi::SQLITE_BUSY_RECOVERY, "close what has it open"),
-            (ffi::SQLITE_PROTOCOL, "put the study on a local disk"),
+            (ffi::SQLITE_BUSY, "close the program that has it open"),
+            (ffi::SQLITE_BUSY_RECOVERY, "close the program that has it open"),
+            (ffi::SQLITE_PROTOCOL, "move the study to a local disk"),
             (ffi::SQLITE_IOERR_WRITE, "check the quota"),
             (ffi::SQLITE_IOERR_READ, "cache verify"),
         ];

@@ -1,10 +1,11 @@
-//! Entries and marks as lines of JSON, for other programs and other caches.
+//! Entries and marks as lines of JSON (JSONL), for other programs and other caches.
 //!
 //! A line without a `kind` is an entry.
-//! Each line has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `received_ms`, `request` and `response`. A
-//! response that is JSON stands there as JSON, digit for digit (white space between its parts may change); one that is
-//! other text stands there as a string, and bytes that are no text as `response_hex`. `marked` says that the mark of its
-//! point stands in the same export, and `latency_us` is the latency in microseconds where it was recorded. A line with the `kind` `mark` has `seed`, `eval`, `task`, `params` and `requested`.
+//! Each entry has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `received_ms`, `request` and `response`. A JSON
+//! response is embedded as JSON, digit for digit (white space between tokens may change), other text as a string, and
+//! bytes that are not UTF-8 as `response_hex`. `marked` means that the same export contains the mark of the entry's point;
+//! `latency_us` is the latency in microseconds, if recorded. A line with the `kind` `mark` has `seed`, `eval`, `task`,
+//! `params` and `requested`.
 
 use std::borrow::Cow;
 
@@ -15,53 +16,55 @@ use serde_json::value::RawValue;
 use crate::entry::{Entry, Response};
 use crate::marks::Mark;
 
-/// The largest `--count` of a run.
+/// The maximum `--count` of a run.
 const MAX_REQUESTED: u64 = u32::MAX as u64;
 
-/// Why a line is not an entry.
+/// Why a line is not a valid entry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
     /// Not a JSON object with the fields of an entry.
-    #[error("not an entry: column {column}: {problem}; expected what `reasonscape cache export` writes")]
+    #[error(
+        "not an entry: column {column}: {problem}; expected a line written by `reasonscape cache export`"
+    )]
     NotAnEntry {
-        /// Where, from 1.
+        /// Column, from 1.
         column: usize,
         /// What was found there.
         problem: String,
     },
-    /// The key is no key.
+    /// The key is not a valid cache key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The request cannot be read.
+    /// The request is not valid JSON.
     #[error("`request` is not JSON")]
     Request(#[from] JsonError),
-    /// The key belongs to another request.
+    /// The key doesn't match the request.
     #[error(
         "`key` is {found}, but the request has the key {expected}; the request was changed, or the line is not \
          from this program: leave `key` out to have it computed"
     )]
     WrongKey {
-        /// What the line says.
+        /// The key in the line.
         found: CacheKey,
-        /// What the request has.
+        /// The key computed from the request.
         expected: CacheKey,
     },
-    /// A line of a kind that this program does not know.
+    /// An unknown `kind`.
     #[error(
         "`kind` is `{kind}`; expected `mark`, or no `kind` for an entry; a newer program may have written it"
     )]
     Kind {
-        /// What the line says.
+        /// The `kind` in the line.
         kind: String,
     },
-    /// A mark that no run can have set; scoring would generate problems for years.
+    /// A mark higher than any run can set; scoring would generate problems for years.
     #[error("`requested` is {requested}; a run requests at most {MAX_REQUESTED} problems of a point")]
     Requested {
-        /// What the line says.
+        /// The value in the line.
         requested: u64,
     },
-    /// Both or neither of the two ways to give a response.
+    /// Both or neither of `response` and `response_hex` are given.
     #[error("expected one of `response` (JSON or text) and `response_hex` (hexadecimal digits)")]
     Response,
 }
@@ -107,7 +110,7 @@ pub enum ExportLine {
     Entry {
         /// The entry.
         entry: Entry,
-        /// Whether the mark of its point is in the same export.
+        /// Whether the mark of the entry's point is in the same export.
         marked: bool,
     },
     /// A line of the kind `mark`.
@@ -115,7 +118,7 @@ pub enum ExportLine {
 }
 
 impl ExportLine {
-    /// The line, without a line break.
+    /// Formats the line, without a line break.
     pub fn to_line(&self) -> String {
         match self {
             Self::Entry { entry, marked } => entry.line(*marked, entry.response.latency_us),
@@ -128,22 +131,22 @@ impl ExportLine {
                     params: Cow::Owned(json_or_string(&mark.params)),
                     requested: mark.requested,
                 };
-                serde_json::to_string(&line).expect("strings, numbers and JSON that was read are JSON")
+                serde_json::to_string(&line).expect("strings, numbers and parsed JSON can be serialized")
             }
         }
     }
 
-    /// Reads a line that [`ExportLine::to_line`] wrote.
+    /// Parses a line written by [`ExportLine::to_line`].
     ///
     /// # Errors
-    /// A [`LineError`] that says what is wrong with it.
+    /// A [`LineError`] with the cause.
     pub fn parse(line: &str) -> Result<Self, LineError> {
         #[derive(Deserialize)]
         struct Kind<'a> {
             #[serde(borrow)]
             kind: Option<Cow<'a, str>>,
         }
-        // A line that is no object at all is refused as an entry below.
+        // A line that is not an object is rejected as an entry below.
         match serde_json::from_str::<Kind<'_>>(line).ok().and_then(|line| line.kind).as_deref() {
             None => Entry::parse_line(line).map(|(entry, marked)| Self::Entry { entry, marked }),
             Some("mark") => {
@@ -172,7 +175,7 @@ fn parse<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, LineError> {
 }
 
 impl Entry {
-    /// The entry as one line of JSON, without a line break, as programs of format 1 read it too.
+    /// Formats the entry as one line of JSON without a line break, compatible with format 1.
     pub fn to_line(&self) -> String {
         self.line(false, None)
     }
@@ -195,13 +198,13 @@ impl Entry {
             response_hex,
             marked,
         };
-        serde_json::to_string(&line).expect("strings, numbers and JSON that was read are JSON")
+        serde_json::to_string(&line).expect("strings, numbers and parsed JSON can be serialized")
     }
 
-    /// Reads a line that [`Entry::to_line`] wrote. The key is computed from the request, and compared if one is given.
+    /// Parses a line written by [`Entry::to_line`]. The key is computed from the request, and compared if the line has one.
     ///
     /// # Errors
-    /// A [`LineError`] that says what is wrong with it.
+    /// A [`LineError`] with the cause.
     pub fn from_line(line: &str) -> Result<Self, LineError> {
         Self::parse_line(line).map(|(entry, _)| entry)
     }
@@ -234,8 +237,8 @@ impl Entry {
     }
 }
 
-/// An object or a list as it is, anything else as a string. Between the parts of JSON a line break is white space, and
-/// within its strings it is escaped, so none is needed.
+/// Embeds an object or a list as JSON, anything else as a string. Line breaks between JSON tokens become spaces; within
+/// strings they are escaped already.
 fn json_or_string(text: &str) -> Box<RawValue> {
     let structured = text.trim_start().starts_with(['{', '[']);
     structured
@@ -244,7 +247,7 @@ fn json_or_string(text: &str) -> Box<RawValue> {
         .unwrap_or_else(|| serde_json::value::to_raw_value(text).expect("a string is JSON"))
 }
 
-/// The reverse of [`json_or_string`].
+/// The inverse of [`json_or_string`].
 fn raw_text(value: &RawValue) -> Cow<'_, str> {
     match serde_json::from_str::<String>(value.get()) {
         Ok(text) => Cow::Owned(text),

@@ -1,12 +1,12 @@
-//! Who is alive.
+//! Detects which processes are alive.
 //!
-//! A claim says that a process is asking. If that process is gone, its claims must not block anybody, and no time-out
-//! can tell a dead process from a slow model. So each process holds an exclusive lock on a file of its own beside the
-//! cache; the operating system lets go of it when the process ends, however it ends. Whoever can lock the file, or
-//! finds none, knows that its owner is gone.
+//! A claim records that a process sends a request. If that process has ended, its claims must not block others, and no
+//! timeout can distinguish a dead process from a slow model. So each process holds an exclusive lock on its own file beside
+//! the cache; the operating system releases it when the process ends for any reason. If the file is missing or can be
+//! locked, its owner has ended.
 //!
-//! Files are made, looked at and removed only while the database's write lock is held, so that nobody meets a file
-//! between its making and its locking.
+//! Files are created, checked and removed only while the database's write lock is held, so that no process sees a file
+//! that exists but isn't locked yet.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -17,21 +17,21 @@ use std::time::{Duration, Instant};
 
 use crate::error::CacheError;
 
-/// How long an owner that was alive is believed to be; asking costs some system calls for each claim met.
+/// How long to assume that an owner is still alive; each check costs several system calls.
 const LIVENESS_TTL: Duration = Duration::from_secs(1);
 
-/// One process (one writer) among those that share a cache.
+/// One process (one writer) of those that share a cache.
 #[derive(Debug)]
 pub(crate) struct Owner {
     dir: PathBuf,
     id: i64,
-    /// Holds the lock for as long as it is open.
+    /// Holds the lock while it is open.
     lock: Option<File>,
     seen_alive: HashMap<i64, Instant>,
 }
 
 impl Owner {
-    /// Announces this process. The caller holds the database's write lock.
+    /// Registers this process. The caller holds the database's write lock.
     pub(crate) fn register(cache: &Path) -> Result<Self, CacheError> {
         let mut dir = cache.as_os_str().to_owned();
         dir.push(".owners");
@@ -57,8 +57,7 @@ impl Owner {
         self.id
     }
 
-    /// Whether another owner is alive. The caller holds the database's write lock and, if the answer is no, deletes
-    /// the claims of the dead.
+    /// Whether another owner is alive. The caller holds the database's write lock and deletes the claims of dead owners.
     pub(crate) fn is_alive(&mut self, other: i64) -> bool {
         if other == self.id || self.seen_alive.get(&other).is_some_and(|seen| seen.elapsed() < LIVENESS_TTL) {
             return true;
@@ -72,7 +71,7 @@ impl Owner {
         alive
     }
 
-    /// Removes the files of processes that are gone and gives their ids. The caller holds the database's write lock.
+    /// Removes the files of ended processes and returns their ids. The caller holds the database's write lock.
     pub(crate) fn sweep(&self) -> Vec<i64> {
         let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         files
@@ -81,11 +80,11 @@ impl Owner {
             .collect()
     }
 
-    /// Takes leave. The caller holds the database's write lock if it can be had; without it the next process finds
-    /// claims of an owner that has no file, which says the same.
+    /// Unregisters this process. The caller holds the database's write lock if possible; without it, the next process finds
+    /// claims of an owner without a file, which has the same meaning.
     pub(crate) fn unregister(&mut self) {
         if self.lock.take().is_some() {
-            // What stays behind is swept by the next process.
+            // A file that can't be removed is left to the next process.
             let _ = std::fs::remove_file(lock_path(&self.dir, self.id));
             let _ = std::fs::remove_dir(&self.dir);
         }
@@ -107,12 +106,12 @@ fn owner_id(path: &Path) -> Option<i64> {
     i64::from_str_radix(name, 16).ok().filter(|_| name.len() == 16)
 }
 
-/// Whether a process holds the lock of this file; if none does, the file is removed.
+/// Whether a process holds the lock of this file; if not, the file is removed.
 fn holds_lock(path: &Path) -> bool {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return false,
-        // Somebody else's file that we may not open: it is safer to believe in its owner.
+        // A file that can't be opened, such as another user's: assume that its owner is alive.
         Err(_) => return true,
     };
     match file.try_lock() {

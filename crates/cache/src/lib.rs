@@ -1,16 +1,16 @@
-//! The response cache: every answer that was ever paid for, in one SQLite file that several processes share.
+//! The response cache: every response ever received, in one SQLite file that several processes can share.
 //!
 //! # Promises
 //! A response is on disk before it counts as stored, and is never changed or lost afterwards. Several processes can use
-//! one file; a request that one of them has claimed is sent by no other. Files of older formats can be read. Nothing
-//! here sends a request or knows what a response means.
+//! one file; a request claimed by one of them is not sent by another. Files of older formats can be read. This crate sends
+//! no requests and doesn't interpret responses.
 //!
 //! # How it works
-//! An entry is known by the key of the complete request as sent, a namespace, and a repeat ([`EntryId`](reasonscape_core::EntryId)). Storing it
-//! twice changes nothing. A response that is stored is on the disk: it survives the end of the process and of the
-//! power. Before a request is sent it is claimed, so that no two processes send the same one; the claims of a process
-//! that has ended, however it ended, block nobody. Before the requests of a point are sent, its [`Mark`] is raised, so
-//! that scoring knows how far to look.
+//! An entry is identified by the key of the complete request as sent, a namespace and a repeat
+//! ([`EntryId`](reasonscape_core::EntryId)). Storing it twice changes nothing. A stored response survives the end of the
+//! process and a power failure. Before a request is sent it is claimed, so that no two processes send the same one; the
+//! claims of a process that has ended, even by a crash, block nobody. Before the requests of a point are sent, its [`Mark`]
+//! is raised, so that scoring knows how far to look.
 //!
 //! ```
 //! use reasonscape_cache::{Cache, Claim, Entry, Response};
@@ -44,11 +44,12 @@ mod leases;
 mod maintenance;
 mod marks;
 mod reader;
+mod savings;
 mod watermark;
 mod write_connection;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use entry::{Entry, Response};
@@ -59,15 +60,15 @@ pub use maintenance::{
 };
 pub use marks::{HeldEntries, Mark, Marks};
 pub use reader::{Found, Reader, Snapshot};
+pub use savings::Savings;
 pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
-pub use writer::Writer;
+pub use writer::{Committed, Writer};
 
 use database::Access;
 use write_connection::WriteConnection;
 
-/// A cache file. It can be shared by threads; what reads ([`Reader`]) and writes ([`Writer`]) it has a connection of
-/// its own.
+/// A cache file. Threads can share it; each [`Reader`] and [`Writer`] has its own connection.
 #[derive(Debug, Clone)]
 pub struct Cache {
     path: Arc<Path>,
@@ -75,26 +76,26 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens a cache to read and write, and makes it if there is none.
+    /// Opens a cache for reading and writing, and creates it if missing.
     ///
     /// # Errors
-    /// A [`CacheError`] that says what stands in the way: no such folder, not a cache, damaged, not writable.
+    /// A [`CacheError`] with the cause: missing directory, not a cache, damaged, not writable.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, CacheError> {
         let path = path.as_ref();
         database::open(path, Access::Write)?;
         Ok(Self { path: Arc::from(path), access: Access::Write })
     }
 
-    /// Opens a cache to read, be it on a medium that cannot be written.
+    /// Opens a cache for reading, also on a read-only medium.
     ///
     /// # Errors
-    /// A [`CacheError`] that says what stands in the way, such as [`CacheError::Missing`].
+    /// A [`CacheError`] with the cause, such as [`CacheError::Missing`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, CacheError> {
         let path = path.as_ref();
         let access = match database::open(path, Access::Read) {
             Ok(_) => Access::Read,
-            // Where SQLite cannot make its files beside the database, nobody else can be writing either: the file is
-            // read as it stands, unless a log beside it holds more.
+            // Where SQLite can't create its auxiliary files, no other process can be writing either: read the file as
+            // it is, unless a write-ahead log beside it holds more.
             Err(CacheError::ReadOnly { .. } | CacheError::CannotOpen { .. }) if !has_log(path) => {
                 database::open(path, Access::Immutable)?;
                 Access::Immutable
@@ -104,12 +105,12 @@ impl Cache {
         Ok(Self { path: Arc::from(path), access })
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A connection that reads, for one thread.
+    /// Opens a read connection, for one thread.
     ///
     /// # Errors
     /// A [`CacheError`] if the file can no longer be opened.
@@ -122,7 +123,7 @@ impl Cache {
         Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us })
     }
 
-    /// Starts the thread that writes. A process needs one; clone it to hand it around.
+    /// Starts the writer thread. A process needs only one; clone the handle.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
@@ -139,7 +140,12 @@ impl Cache {
 }
 
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0)
+}
+
+/// Path of SQLite's write-ahead log of a database.
+fn log_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
 }

@@ -1,6 +1,8 @@
-//! Looking after a cache: what is in it, whether it is sound, moving entries in and out, making room.
+//! Cache maintenance: statistics, verification, import, export, pruning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+use rusqlite::params;
 
 use crate::Cache;
 use crate::codec::{Encoded, encode};
@@ -9,23 +11,24 @@ use crate::error::CacheError;
 use crate::jsonl::ExportLine;
 use crate::marks::Mark;
 use crate::reader::{Reader, Record, scan};
+use crate::watermark;
 use crate::write_connection::{self, WriteConnection};
 
-/// Entries that an import puts into one transaction.
+/// Entries per transaction of an import.
 const BATCH: usize = 500;
 
-/// So many entries, so large, from when to when.
+/// Number, size and age of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EntryTotals {
-    /// How many.
+    /// Number of entries.
     pub entries: u64,
-    /// Bytes of their requests and responses.
+    /// Bytes of requests and responses, uncompressed.
     pub bytes: u64,
-    /// Bytes that these take, compressed.
+    /// Bytes of requests and responses, compressed.
     pub stored_bytes: u64,
-    /// When the first of them was received, in milliseconds since 1970.
+    /// When the oldest entry was received, in milliseconds since 1970.
     pub oldest_ms: Option<i64>,
-    /// When the last of them was received.
+    /// When the newest entry was received.
     pub newest_ms: Option<i64>,
 }
 
@@ -42,50 +45,50 @@ impl EntryTotals {
     }
 }
 
-/// What is in a cache.
+/// Statistics of a cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CacheStats {
     /// All entries.
     pub total: EntryTotals,
-    /// Entries by the model that was asked; `None` are requests that name none, or cannot be read.
+    /// Entries by requested model; `None` for requests without a readable model.
     pub models: BTreeMap<Option<String>, EntryTotals>,
     /// Size of the database file.
     pub file_bytes: u64,
 }
 
-/// Whether a cache is sound.
+/// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verification {
-    /// How many entries were looked at.
+    /// Number of entries checked.
     pub entries: u64,
-    /// Those that are damaged.
+    /// Damaged entries.
     pub damaged: Vec<CorruptEntry>,
-    /// What SQLite finds wrong with the database itself.
+    /// Errors that SQLite reports for the database itself.
     pub structure: Vec<String>,
 }
 
 impl Verification {
-    /// Nothing was found.
+    /// Whether no damage was found.
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty() && self.structure.is_empty()
     }
 }
 
-/// An entry that is not what was stored.
+/// A damaged entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorruptEntry {
-    /// Its identity, or its row if that cannot be read.
+    /// Its id, or its row number if the id cannot be read.
     pub entry: String,
-    /// What is wrong.
+    /// The damage.
     pub problem: String,
 }
 
-/// Which entries: those that meet every condition that is set.
+/// Selects the entries that meet every condition that is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntryFilter {
-    /// Received before this moment, in milliseconds since 1970.
+    /// Received before this time, in milliseconds since 1970.
     pub before_ms: Option<i64>,
-    /// Asked of this model.
+    /// Sent to this model.
     pub model: Option<String>,
     /// In this namespace.
     pub namespace: Option<String>,
@@ -106,17 +109,17 @@ impl EntryFilter {
     }
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MergeSummary {
-    /// Entries that are new.
+    /// Entries added.
     pub stored: u64,
-    /// Entries that were there already.
+    /// Entries that already existed.
     pub known: u64,
 }
 
 impl Reader {
-    /// Counts what is in the cache. `progress` is told from time to time how many entries were seen.
+    /// Counts the entries of the cache. `progress` gets the number of entries seen so far.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -132,8 +135,8 @@ impl Reader {
         Ok(stats)
     }
 
-    /// Reads every entry, compares its checksum and its key, and lets SQLite check the database. Damage is what it
-    /// returns, not an error.
+    /// Reads every entry, verifies its checksum and its key, and runs SQLite's integrity check. Damage is reported in the
+    /// result, not as an error.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read at all.
@@ -148,7 +151,7 @@ impl Reader {
             Ok::<_, CacheError>(())
         });
         match scanned {
-            // The check of the whole database below says where.
+            // The integrity check below reports where.
             Ok(()) | Err(CacheError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -185,36 +188,59 @@ impl Reader {
 }
 
 impl Reader {
-    /// Visits every mark and then every entry, as an export writes them.
+    /// Visits every mark and then every entry, in the order of an export.
     ///
-    /// An entry that another process stores meanwhile is exported without its mark, so it does not claim to have one.
+    /// An entry that another process stores meanwhile is exported without its mark, and so not as `marked`.
+    ///
+    /// The database structure is checked first, and ids are counted: a damaged database may skip or repeat entries
+    /// without an error.
     ///
     /// # Errors
-    /// What the visitor returns, or a [`CacheError`] if the file cannot be read or an entry is damaged.
+    /// The error of the visitor, or a [`CacheError`] if the file cannot be read or is damaged; the visited entries are then
+    /// incomplete.
     pub fn export<E: From<CacheError>>(
         &self,
         mut visit: impl FnMut(ExportLine) -> Result<(), E>,
     ) -> Result<(), E> {
-        let last = self.watermark()?.last;
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        if let Some(problem) = self.integrity().map_err(to_cache_error)?.into_iter().next() {
+            return Err(self.inconsistent(problem).into());
+        }
+        let watermark = self.watermark()?;
         for mark in self.all_marks()? {
             visit(ExportLine::Mark(mark))?;
         }
+        let mut identities = HashSet::new();
         self.scan(|record| {
             let entry = record.entry().map_err(|problem| self.damaged(record.name(), problem))?;
-            visit(ExportLine::Entry { entry, marked: record.marked() && record.rowid <= last })
-        })
+            if !identities.insert(entry.id.clone()) {
+                return Err(self.inconsistent(format!("entry {} is stored twice", record.name())).into());
+            }
+            visit(ExportLine::Entry { entry, marked: record.marked() && record.rowid <= watermark.last })
+        })?;
+        if (identities.len() as u64) < watermark.entries() {
+            let problem = format!("{} of {} entries can be read", identities.len(), watermark.entries());
+            return Err(self.inconsistent(problem).into());
+        }
+        Ok(())
+    }
+
+    /// The error for a database whose parts are inconsistent.
+    fn inconsistent(&self, problem: String) -> CacheError {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        CacheError::from_sqlite(&self.path)(rusqlite::Error::SqliteFailure(corrupt, Some(problem)))
     }
 }
 
 impl Cache {
-    /// Removes entries, all or none, and says what was removed. The file keeps its size until [`Cache::compact`].
+    /// Removes entries, all or none, and returns what was removed. The file keeps its size until [`Cache::compact`].
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written; then nothing was removed.
     pub fn prune(&self, filter: &EntryFilter) -> Result<EntryTotals, CacheError> {
         let mut write_connection = self.write_connection()?;
         let path = write_connection.path.clone();
-        write_connection.transaction(true, |transaction| {
+        write_connection.transaction(|transaction| {
             let mut totals = EntryTotals::default();
             let mut rows = Vec::new();
             let scanned = scan(transaction, &path, |record| {
@@ -227,6 +253,15 @@ impl Cache {
             if let Err(error) = scanned {
                 return Ok(Err(error));
             }
+            let last: Option<i64> =
+                transaction.query_row("SELECT max(id) FROM entries", [], |row| row.get(0))?;
+            if !rows.is_empty() {
+                transaction.execute_batch(watermark::CREATE_REMOVALS)?;
+                transaction.execute(
+                    "INSERT INTO removals (last, entries) VALUES (?1, ?2)",
+                    params![last.unwrap_or(0), rows.len() as i64],
+                )?;
+            }
             let mut delete = transaction.prepare("DELETE FROM entries WHERE id = ?1")?;
             for row in rows {
                 delete.execute([row])?;
@@ -235,10 +270,10 @@ impl Cache {
         })?
     }
 
-    /// Writes the file anew without the room that removed entries have left, and gives its size.
+    /// Rewrites the file without the free space of removed entries, and returns its size.
     ///
     /// # Errors
-    /// A [`CacheError`] if the disk is full or another process is writing; the cache is then as it was.
+    /// A [`CacheError`] if the disk is full or another process is writing; the cache is then unchanged.
     pub fn compact(&self) -> Result<u64, CacheError> {
         let write_connection = self.write_connection()?;
         write_connection
@@ -248,7 +283,7 @@ impl Cache {
         Ok(std::fs::metadata(&self.path).map_or(0, |file| file.len()))
     }
 
-    /// Starts to put entries in that came from elsewhere.
+    /// Starts an import.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
@@ -262,7 +297,7 @@ impl Cache {
     }
 }
 
-/// Puts entries in without asking anybody; [`Importer::finish`] ends it.
+/// Imports entries; [`Importer::finish`] stores the last of them.
 #[derive(Debug)]
 #[must_use = "the last entries are stored by `finish`"]
 pub struct Importer {
@@ -273,7 +308,7 @@ pub struct Importer {
 }
 
 impl Importer {
-    /// Adds an entry; an identity that is there already stays as it is.
+    /// Adds an entry; an entry that already exists is kept.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
@@ -281,7 +316,7 @@ impl Importer {
         self.push(entry, false)
     }
 
-    /// Adds what a line of an export holds. A mark that is there already stays if it is higher.
+    /// Adds an export line. A higher mark that already exists is kept.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
@@ -300,7 +335,7 @@ impl Importer {
         if self.pending.len() == BATCH { self.write() } else { Ok(()) }
     }
 
-    /// Stores what is left and says what was done.
+    /// Stores the remaining entries and returns the result.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be written.
@@ -311,7 +346,7 @@ impl Importer {
 
     fn write(&mut self) -> Result<(), CacheError> {
         let (pending, marks) = (&self.pending, &self.marks);
-        let stored = self.write_connection.transaction(true, |transaction| {
+        let stored = self.write_connection.transaction(|transaction| {
             write_connection::raise_marks(transaction, marks)?;
             let mut stored = 0;
             for entry in pending {

@@ -1,4 +1,4 @@
-//! How far each point was ever requested, so that scoring finds every response however the indices are distributed.
+//! How many problems of each point were ever requested, so that scoring finds every response.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,10 +7,10 @@ use rusqlite::params;
 use crate::error::CacheError;
 use crate::reader::{Reader, Record};
 
-/// How far a point of an evaluation was requested: its problems `0..requested` may have responses.
+/// How many problems of a point were requested by an evaluation: problems `0..requested` may have responses.
 ///
-/// A mark that is too high costs the time to generate problems that nobody requested, and nothing else. That is why
-/// nothing beyond seed, evaluation and point identifies it.
+/// A mark that is too high only costs the time to generate problems that were not requested. That is why seed, evaluation
+/// and point are enough to identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The global seed of the study.
@@ -21,7 +21,7 @@ pub struct Mark {
     pub task: String,
     /// Parameters of the point as canonical JSON.
     pub params: String,
-    /// Number of problems from the beginning of the point.
+    /// Number of problems from the start of the point's stream.
     pub requested: u64,
 }
 
@@ -33,12 +33,12 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// How far a point was requested; 0 if it has no mark.
+    /// Number of problems requested at a point; 0 without a mark.
     pub fn requested(&self, task: &str, params: &str) -> u64 {
         self.requested.get(task).and_then(|points| points.get(params)).copied().unwrap_or(0)
     }
 
-    /// Raises the mark of a point. Whether it was lower before.
+    /// Raises the mark of a point. Returns whether it was lower before.
     pub fn raise(&mut self, task: &str, params: &str, requested: u64) -> bool {
         let is_higher = requested > self.requested(task, params);
         if is_higher {
@@ -49,17 +49,17 @@ impl Marks {
     }
 }
 
-/// How many entries the cache holds of one model in one namespace.
+/// Number of cache entries of one model in one namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeldEntries {
-    /// All of them.
+    /// All entries.
     pub entries: u64,
-    /// Those that came without a mark: from a cache of format 1, or from an export without marks.
+    /// Entries without a mark: from a cache of format 1, or from an export without marks.
     pub unmarked: u64,
 }
 
 impl Reader {
-    /// The marks of an evaluation under a seed.
+    /// The marks of an evaluation and seed.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -107,7 +107,7 @@ impl Reader {
         read().map_err(CacheError::from_sqlite(&self.path))
     }
 
-    /// Counts the entries of each namespace and model. A model that cannot be told has no name.
+    /// Counts the entries of each namespace and model. An unreadable model has an empty name.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -126,7 +126,7 @@ impl Reader {
                 held.insert((name(0)?, name(1)?), found);
             }
         }
-        // The model of older entries is in their requests only.
+        // The model of older entries is only in their requests.
         let unrecorded = if self.has_marks {
             "SELECT * FROM entries WHERE model IS NULL"
         } else {

@@ -1,4 +1,4 @@
-//! Looking things up.
+//! Looks up entries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use crate::codec::{Decoded, decode};
 use crate::entry::{Entry, Response, model_in_request};
 use crate::error::CacheError;
 
-/// A connection that reads. Each thread has its own: it can be sent to another thread but not shared.
+/// A read connection. Each thread has its own: it can be sent to another thread but not shared.
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) connection: Connection,
     pub(crate) path: Arc<Path>,
-    /// Whether the file has marks and records models: it is not of format 1.
+    /// Whether the file has marks and records models, which format 1 doesn't.
     pub(crate) has_marks: bool,
     /// Whether entries have a column for microseconds.
     pub(crate) has_latency_us: bool,
 }
 
-/// A response to a request, found in the cache.
+/// A cached response.
 #[derive(Debug)]
 pub struct Found {
-    /// Number of its entry, which no other entry has.
+    /// Unique number of its entry.
     pub entry: i64,
     /// Whether the mark of its point was written before it.
     pub marked: bool,
@@ -32,17 +32,17 @@ pub struct Found {
     pub response: Result<Response, CacheError>,
 }
 
-/// A moment as of which a [`Reader`] reads.
+/// A consistent snapshot of a [`Reader`].
 #[derive(Debug)]
 pub struct Snapshot<'r> {
     _transaction: Transaction<'r>,
 }
 
-/// Entries that are read between two moments in which the log can be moved into the file.
+/// Entries read per statement; the write-ahead log can be checkpointed in between.
 const CHUNK: i64 = 1_000;
 
 impl Reader {
-    /// Whether this identity has been answered.
+    /// Whether the cache holds a response with this id.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -50,8 +50,7 @@ impl Reader {
         contains(&self.connection, id).map_err(CacheError::from_sqlite(&self.path))
     }
 
-    /// Which of these identities have been answered, all as of one moment. Looking them up together spares each the
-    /// locks by which processes share the file.
+    /// Which of these ids have a response, in one consistent snapshot. One transaction for all is cheaper than one per id.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -68,7 +67,7 @@ impl Reader {
         Ok(contained)
     }
 
-    /// The response to this identity, if there is one. The request is not returned: whoever knows its key has it.
+    /// The response with this id, if any. The request is not returned, because the caller computed its key from it.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read or the entry is damaged.
@@ -76,8 +75,8 @@ impl Reader {
         self.find(id)?.map(|found| found.response).transpose()
     }
 
-    /// Until it is dropped, everything is read as of one moment, and lookups are spared the locks by which processes share
-    /// the file. Short walks only: the log cannot be moved into the file meanwhile.
+    /// Reads from one consistent snapshot until it is dropped, which saves a file lock per lookup. For short use only: the
+    /// write-ahead log can't be checkpointed meanwhile.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -86,7 +85,7 @@ impl Reader {
         Ok(Snapshot { _transaction: transaction.map_err(CacheError::from_sqlite(&self.path))? })
     }
 
-    /// What scoring needs of an entry.
+    /// The parts of an entry that scoring needs.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read. A damaged entry is not an error.
@@ -123,7 +122,7 @@ impl Reader {
         found.optional().map_err(to_cache_error)
     }
 
-    /// The largest number of repeats that any request has.
+    /// The largest number of repeats of any request.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -133,7 +132,7 @@ impl Reader {
             .map_err(CacheError::from_sqlite(&self.path))
     }
 
-    /// The whole entry of this identity, what was asked included, for whoever shows it.
+    /// The complete entry with this id, including the request.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read or the entry is damaged.
@@ -148,7 +147,7 @@ impl Reader {
         found.transpose().map_err(|problem| self.damaged(id, problem))
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -158,11 +157,11 @@ impl Reader {
             .map_err(CacheError::from_sqlite(&self.path))
     }
 
-    /// Visits every entry, in the order in which they came. Others may write meanwhile; what comes after the start
-    /// may be visited too.
+    /// Visits every entry in order of arrival. Other processes may write meanwhile; entries stored after the start may be
+    /// visited too.
     ///
     /// # Errors
-    /// What the visitor returns, or a [`CacheError`] if the file cannot be read or an entry is damaged.
+    /// The error of the visitor, or a [`CacheError`] if the file cannot be read or an entry is damaged.
     pub fn for_each<E: From<CacheError>>(
         &self,
         mut visit: impl FnMut(Entry) -> Result<(), E>,
@@ -190,8 +189,8 @@ pub(crate) fn contains(connection: &Connection, id: &EntryId) -> rusqlite::Resul
     connection.prepare_cached(SQL)?.exists(params![id.key.0, id.namespace, id.repeat])
 }
 
-/// Visits every row, sound or not. The statement ends every so many rows, so that a long visit does not keep the log
-/// from being moved into the file.
+/// Visits every row, damaged or not. A new statement starts every few thousand rows, so that a long visit does not block
+/// checkpoints of the write-ahead log.
 pub(crate) fn scan<E: From<CacheError>>(
     connection: &Connection,
     path: &Path,
@@ -216,8 +215,8 @@ pub(crate) fn scan<E: From<CacheError>>(
     }
 }
 
-/// A row of `SELECT * FROM entries`, which may be damaged. In a file of format 1 it has no `model` and `marked`, and in the
-/// first files of format 2 no `latency_us`.
+/// A row of `SELECT * FROM entries`, possibly damaged. Files of format 1 have no `model` and `marked`, and early files of
+/// format 2 no `latency_us`.
 pub(crate) struct Record<'a> {
     row: &'a Row<'a>,
     pub(crate) rowid: i64,
@@ -237,7 +236,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// What to call it: its identity, or its row if that cannot be read.
+    /// Its name in messages: the id, or the row number if the id cannot be read.
     pub(crate) fn name(&self) -> String {
         self.id().map_or_else(|_| format!("in row {}", self.rowid), |id| id.to_string())
     }
@@ -246,7 +245,7 @@ impl<'a> Record<'a> {
         self.row.get(6).map_err(|error| format!("its time cannot be read ({error})"))
     }
 
-    /// Length before and after compression.
+    /// Size before and after compression.
     pub(crate) fn sizes(&self) -> Result<(u64, u64), String> {
         let column = |error: rusqlite::Error| format!("its size cannot be read ({error})");
         let stored = self.row.get_ref(8).map_err(column)?;
@@ -261,7 +260,7 @@ impl<'a> Record<'a> {
         decode(exchange, self.row.get(7).map_err(column)?)
     }
 
-    /// The model that was asked, if the request can be read and names one.
+    /// The requested model, if the request can be read and contains one.
     pub(crate) fn model(&self) -> Option<String> {
         match self.row.get("model") {
             Ok(Some(recorded)) => Some(recorded).filter(|model: &String| !model.is_empty()),
@@ -274,12 +273,12 @@ impl<'a> Record<'a> {
         self.row.get("marked").unwrap_or(false)
     }
 
-    /// What was asked.
+    /// The request.
     pub(crate) fn request(&self) -> Result<String, String> {
         self.decoded()?.request().map(ToOwned::to_owned)
     }
 
-    /// The whole entry, its checksum and its key compared.
+    /// The complete entry, after verifying its checksum and key.
     pub(crate) fn entry(&self) -> Result<Entry, String> {
         let column = |error: rusqlite::Error| format!("it cannot be read ({error})");
         let id = self.id()?;
@@ -294,7 +293,7 @@ impl<'a> Record<'a> {
             response: Response {
                 status: self.row.get(4).map_err(column)?,
                 latency_ms: self.row.get(5).map_err(column)?,
-                // A file that was not written since the column exists has none.
+                // Files not written to since the column was introduced don't have it.
                 latency_us: self.row.get("latency_us").unwrap_or(None),
                 received_ms: self.received_ms()?,
                 body: decoded.into_body(),

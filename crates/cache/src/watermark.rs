@@ -1,4 +1,4 @@
-//! What has come into a cache since somebody looked.
+//! Detects what was added to or removed from a cache since a given time.
 
 use std::collections::BTreeSet;
 
@@ -8,36 +8,43 @@ use serde::{Deserialize, Serialize};
 use crate::error::CacheError;
 use crate::reader::{Reader, Record};
 
-/// How far a cache had come at some time; an empty one, by default.
+/// Records what [`Cache::prune`](crate::Cache::prune) removed, to distinguish a pruned cache from one that lost entries.
+/// Older programs ignore the table; the first removal creates it.
+pub(crate) const CREATE_REMOVALS: &str = "CREATE TABLE IF NOT EXISTS removals (
+    last    INTEGER NOT NULL,  -- id of the last entry at that time
+    entries INTEGER NOT NULL
+) STRICT";
+
+/// State of a cache at some time; an empty cache by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Watermark {
-    /// The last entry.
+    /// Number of the last entry.
     pub(crate) last: i64,
-    /// When its response came.
+    /// When its response was received.
     received_ms: i64,
-    /// How many entries there were.
+    /// Number of entries.
     entries: u64,
 }
 
 impl Watermark {
-    /// How many entries there were.
+    /// Number of entries.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 }
 
-/// What is different from a mark.
+/// What changed since a watermark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheDiff {
-    /// Entries came, all of them of these models; none, if nothing came. An entry whose model cannot be told is of the
-    /// model that has no name.
+    /// Entries were added, all of these models (an empty set if none were added). An entry with an unreadable model counts
+    /// under the empty name.
     Added(BTreeSet<String>),
-    /// Entries went, or others have taken their places.
+    /// Entries were removed or replaced.
     Unknown,
 }
 
 impl CacheDiff {
-    /// Whether the answers of this model may be others than they were.
+    /// Whether the responses of this model may have changed.
     pub fn affects(&self, model: &str) -> bool {
         match self {
             Self::Added(models) => models.contains(model) || models.contains(""),
@@ -47,7 +54,7 @@ impl CacheDiff {
 }
 
 impl Reader {
-    /// How far the cache has come.
+    /// The current watermark of the cache.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
@@ -62,7 +69,31 @@ impl Reader {
         Ok(Watermark { last, received_ms, entries: self.count()? })
     }
 
-    /// What has come since a mark. Reads only what is new.
+    /// Number of entries lost since the watermark: those that are gone without having been pruned.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file can't be read.
+    pub fn lost_since(&self, watermark: &Watermark) -> Result<u64, CacheError> {
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let sum = |sql: &str| {
+            self.connection
+                .query_row(sql, [watermark.last], |row| row.get::<_, u64>(0))
+                .map_err(to_cache_error)
+        };
+        let has_removals = self
+            .connection
+            .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'removals'")
+            .and_then(|mut statement| statement.exists([]))
+            .map_err(to_cache_error)?;
+        let pruned = match has_removals {
+            true => sum("SELECT coalesce(sum(entries), 0) FROM removals WHERE last >= ?1")?,
+            false => 0,
+        };
+        let kept = sum("SELECT count(*) FROM entries WHERE id <= ?1")?;
+        Ok(watermark.entries.saturating_sub(kept + pruned))
+    }
+
+    /// What changed since a watermark. Reads only new entries.
     ///
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.

@@ -1,4 +1,4 @@
-//! Everything that changes the file, in transactions.
+//! All changes to the file, in transactions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,47 +12,39 @@ use crate::leases::Owner;
 use crate::marks::Mark;
 use crate::reader::contains;
 
-/// What became of a claim.
+/// Result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It is yours: nobody else asks until the response is stored or the claim released.
+    /// Granted: no one else sends the request until its response is stored or the claim released.
     Granted,
-    /// Somebody is asking just now, here or in another process. Claim it again later.
+    /// Already claimed, here or in another process. Try again later.
     Taken,
-    /// It has been answered.
+    /// The response is in the cache.
     Stored,
 }
 
-/// The connection that writes.
+/// The write connection.
 #[derive(Debug)]
 pub(crate) struct WriteConnection {
     pub(crate) connection: Connection,
     pub(crate) path: Arc<Path>,
-    durable: Option<bool>,
 }
 
 impl WriteConnection {
     pub(crate) fn new(connection: Connection, path: Arc<Path>) -> Self {
-        Self { connection, path, durable: None }
+        Self { connection, path }
     }
 
-    /// Does the work in one transaction that holds the write lock from its start, so that it cannot fail half-way
-    /// for a lock.
+    /// Runs `work` in one transaction that takes the write lock first, so that it can't fail on a lock half-way.
     ///
-    /// Responses must be `durable`: on the disk when this returns. Claims need not be. What a power cut takes back
-    /// are claims of processes that it ended too; what the end of a process leaves is in the log, which the system
-    /// has. A durable transaction makes all that came before it durable as well, since the log is one file.
+    /// By SQLite's default, the commit is on disk when this returns. After [`WriteConnection::sync_later`] it is only in the
+    /// kernel's buffers: a killed process loses nothing, a power failure may undo the last commits. That is enough for claims,
+    /// because a power failure ends their processes too.
     pub(crate) fn transaction<T>(
         &mut self,
-        durable: bool,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CacheError> {
         let to_cache_error = CacheError::from_sqlite(&self.path);
-        if self.durable != Some(durable) {
-            let synchronous = if durable { "FULL" } else { "NORMAL" };
-            self.connection.pragma_update(None, "synchronous", synchronous).map_err(to_cache_error)?;
-            self.durable = Some(durable);
-        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -62,10 +54,16 @@ impl WriteConnection {
         Ok(result)
     }
 
-    /// Announces this process and clears away what processes that are gone have left.
+    /// Turns off syncing on commit; callers that need durability sync the log.
+    pub(crate) fn sync_later(&self) -> Result<(), CacheError> {
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(to_cache_error)
+    }
+
+    /// Registers this process and removes the claims of processes that have ended.
     pub(crate) fn register(&mut self) -> Result<Owner, CacheError> {
         let path = Arc::clone(&self.path);
-        self.transaction(false, |transaction| {
+        self.transaction(|transaction| {
             let owner = match Owner::register(&path) {
                 Ok(owner) => owner,
                 Err(error) => return Ok(Err(error)),
@@ -77,9 +75,9 @@ impl WriteConnection {
         })?
     }
 
-    /// Takes leave: nothing is claimed by this process any more.
+    /// Unregisters this process and releases all its claims.
     pub(crate) fn unregister(&mut self, owner: &mut Owner) -> Result<(), CacheError> {
-        self.transaction(false, |transaction| {
+        self.transaction(|transaction| {
             delete_claims(transaction, owner.id())?;
             owner.unregister();
             Ok(())
@@ -87,7 +85,7 @@ impl WriteConnection {
     }
 }
 
-/// Stores an entry and ends its claim. Whether it is new.
+/// Stores an entry and ends its claim. Returns whether it is new.
 pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite::Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO entries
         (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked, latency_us)
@@ -141,14 +139,14 @@ fn insert_claim(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -> rusq
     Ok(inserted > 0)
 }
 
-/// Gives back a claim of this owner.
+/// Releases a claim of this owner.
 pub(crate) fn release(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -> rusqlite::Result<()> {
     const SQL: &str = "DELETE FROM claims WHERE key = ?1 AND namespace = ?2 AND repeat = ?3 AND owner = ?4";
     transaction.prepare_cached(SQL)?.execute(params![id.key.0, id.namespace, id.repeat, owner])?;
     Ok(())
 }
 
-/// Raises marks; one that is higher already stays.
+/// Raises marks; a higher mark is kept.
 pub(crate) fn raise_marks(transaction: &Transaction<'_>, marks: &[Mark]) -> rusqlite::Result<()> {
     const SQL: &str = "INSERT INTO marks (seed, eval, task, params, requested) VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT DO UPDATE SET requested = excluded.requested WHERE excluded.requested > requested";

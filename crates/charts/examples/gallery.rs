@@ -1,4 +1,4 @@
-//! One picture of every kind, as SVG, PNG and HTML: `cargo run -p reasonscape-charts --example gallery -- FOLDER`.
+//! One figure of every kind, as SVG, PNG and HTML: `cargo run -p reasonscape-charts --example gallery -- DIR`.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ const MODELS: [&str; 10] = [
 const TASKS: [&str; 8] =
     ["arithmetic", "boolean", "brackets", "dates", "letters", "objects", "sequence", "shuffle"];
 
-/// A share with an interval of about the right width for 60 trials.
+/// A proportion with an interval of about the width that 60 trials give.
 fn proportion(x: f64, proportion: f64) -> Point {
     let margin = 1.96 * (proportion * (1.0 - proportion) / 60.0 + 0.001).sqrt();
     Point::between(x, proportion, (proportion - margin).max(0.0), (proportion + margin).min(1.0))
@@ -43,14 +43,15 @@ fn projection(models: usize) -> Figure {
     }
     panel = panel.layer(Layer::horizontal("chance", 0.1));
     Figure::new("Accuracy falls with the number of operations")
-        .subtitle("arithmetic, 60 trials a point; bands are 95% intervals by Wilson")
+        .subtitle("arithmetic, 60 trials per point; bands are 95 % confidence intervals (Wilson)")
         .panel(panel)
-        .note("Truncated replies count as wrong.")
+        .note("Truncated responses count as failures.")
 }
 
 fn multiples() -> Figure {
-    let mut figure =
-        Figure::new("Where each model breaks").subtitle("50% frontier with its 95% interval").columns(3);
+    let mut figure = Figure::new("Thresholds")
+        .subtitle("parameter value at 50 % accuracy with its 95 % confidence interval")
+        .columns(3);
     for (index, task) in TASKS.iter().take(6).enumerate() {
         let middle = 3.0 + index as f64 * 2.5;
         let points =
@@ -90,19 +91,23 @@ fn survival() -> Figure {
             })
             .collect()
     };
-    Figure::new("How long models think before they answer")
-        .subtitle("Kaplan-Meier with Greenwood's 95% bounds; truncation is censoring")
+    Figure::new("Tokens to an answer")
+        .subtitle("Kaplan-Meier with 95 % confidence intervals (Greenwood); truncated trials are censored")
         .panel(
-            Panel::new("Not yet answered", Axis::linear("tokens"), Axis::percent("still thinking"))
+            Panel::new("Survival", Axis::linear("tokens"), Axis::percent("no answer yet"))
                 .layer(Layer::steps("smollm2-135m-instruct", curve(0.09)))
                 .layer(Layer::steps("qwen2.5-72b", curve(0.18)))
                 .layer(Layer::vertical("median 1970", 1970.0))
                 .layer(Layer::vertical("median 3943", 3943.0)),
         )
         .panel(
-            Panel::new("Hazard of a wrong answer", Axis::linear("tokens"), Axis::linear("hazard a bin"))
-                .layer(Layer::line("smollm2-135m-instruct", hazard(0.1)))
-                .layer(Layer::line("qwen2.5-72b", hazard(0.2))),
+            Panel::new(
+                "Hazard of an incorrect answer",
+                Axis::linear("tokens"),
+                Axis::linear("hazard per bin"),
+            )
+            .layer(Layer::line("smollm2-135m-instruct", hazard(0.1)))
+            .layer(Layer::line("qwen2.5-72b", hazard(0.2))),
         )
 }
 
@@ -122,7 +127,7 @@ fn leaderboard() -> Figure {
             })
             .collect()
     };
-    Figure::new("ReasonScore").subtitle("95% intervals by bootstrap over points").panel(
+    Figure::new("ReasonScore").subtitle("± margin (v2), not a 95 % CI").panel(
         Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", MODELS))
             .layer(Layer::dots("easy", dots(20.0)))
             .layer(Layer::dots("hard", dots(-55.0))),
@@ -140,7 +145,7 @@ fn boxes() -> Figure {
         outliers: Some(3),
     };
     let of = |shift: f64| (0..6).map(|at| summary(at, 2.0 + at as f64 * 0.15 + shift)).collect();
-    Figure::new("Wrong answers are easier to compress")
+    Figure::new("Incorrect answers compress better")
         .subtitle("bits per token; box: quartiles, whiskers: 5th and 95th percentile")
         .panel(
             Panel::new("", Axis::categories("", MODELS.into_iter().take(6)), Axis::linear("bits per token"))
@@ -161,7 +166,7 @@ fn bars() -> Figure {
             })
             .collect()
     };
-    Figure::new("Accuracy by task").subtitle("95% intervals by Wilson").panel(
+    Figure::new("Accuracy by task").subtitle("95 % confidence intervals (Wilson)").panel(
         Panel::new("", Axis::categories("task", TASKS), Axis::percent("accuracy"))
             .layer(Layer::bars("gpt-5-mini", of(1.0)))
             .layer(Layer::bars("phi-4", of(0.8)))
@@ -198,7 +203,7 @@ fn heatmap_figure(models: usize, tasks: usize) -> Figure {
         ..Heatmap::default()
     };
     Figure::new("Accuracy by model and task")
-        .subtitle("95% intervals by Wilson")
+        .subtitle("95 % confidence intervals (Wilson)")
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
@@ -228,7 +233,7 @@ fn differences() -> Figure {
         label: "difference in accuracy, row minus column".into(),
         percent: true,
     };
-    Figure::new("Who is better than whom")
+    Figure::new("Pairwise differences")
         .panel(Panel::new("", Axis::linear(""), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
@@ -250,13 +255,13 @@ fn similar_models() -> Figure {
         ],
         noise: Some(0.16),
     };
-    Figure::new("Models that fail alike")
-        .subtitle("average linkage over task profiles; dashed merges are within the noise")
+    Figure::new("Similar models")
+        .subtitle("average linkage of task profiles; dashed merges are within noise")
         .panel(Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(tree)))
 }
 
 fn cost() -> Figure {
-    let mut panel = Panel::new("", Axis::log("token budget"), Axis::percent("accuracy"));
+    let mut panel = Panel::new("", Axis::log("token limit"), Axis::percent("accuracy"));
     for (index, model) in MODELS.iter().take(3).enumerate() {
         let points = (5..=15).map(|power| {
             let tokens = 2f64.powi(power);
@@ -272,14 +277,14 @@ fn cost() -> Figure {
         let value = 1.2 / (1.0 + f64::from(bin) * 0.25) + 0.02 * f64::from(bin % 5);
         Point::between(f64::from(bin) / 256.0, value, value * 0.8, value * 1.25)
     });
-    Figure::new("What a token buys, and two populations of prompts").columns(1).panel(panel).panel(
+    Figure::new("Accuracy by token limit, and two populations of prompts").columns(1).panel(panel).panel(
         Panel::new("Power spectrum", Axis::linear("frequency (per word)"), Axis::log("power"))
             .layer(Layer::line("seed 1", spectrum.collect()))
             .layer(Layer::line("seed 2", other.collect())),
     )
 }
 
-/// Names that try to become a part of the page.
+/// Names that try to inject HTML.
 fn hostile() -> Figure {
     let name = "</script><script>alert(1)</script><b>&\"'%{x} $x$";
     let points = vec![proportion(0.0, 0.3), proportion(1.0, 0.6)];
@@ -292,8 +297,8 @@ fn hostile() -> Figure {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
-    std::fs::create_dir_all(&folder)?;
+    let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
+    std::fs::create_dir_all(&dir)?;
     let figures = [
         ("projection", projection(4)),
         ("many", projection(10)),
@@ -312,7 +317,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     for (name, figure) in figures {
         for ending in ["svg", "png", "html"] {
-            let path = folder.join(name).with_extension(ending);
+            let path = dir.join(name).with_extension(ending);
             std::fs::write(&path, figure.bytes(Kind::from_path(&path)?)?)?;
         }
     }

@@ -1,14 +1,14 @@
-//! The figure in a few sentences, for readers who do not see it.
+//! Alternative text: a figure in a few sentences, for screen readers.
 
 use crate::brackets::brackets;
 use crate::model::{Dendrogram, Direction, Figure, Heatmap, Layer, Panel, Point, Summary};
 use crate::number::{drawable, short, shown, shown_with};
 use crate::panel::ResolvedPanel;
 
-/// More layers than this are only counted.
+/// Layers beyond this number are only counted.
 const MAX_DESCRIBED_LAYERS: usize = 12;
 
-/// What is drawn, with the main numbers and their intervals.
+/// The layers with their main numbers and intervals.
 pub(crate) fn describe(figure: &Figure) -> String {
     let mut sentences = Vec::new();
     if !figure.subtitle.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn describe(figure: &Figure) -> String {
         count => sentences.push(format!("{count} more series are not described.")),
     }
     if sentences.is_empty() {
-        sentences.push("There is nothing to draw.".to_owned());
+        sentences.push("No data to show.".to_owned());
     }
     sentences.join(" ")
 }
@@ -68,11 +68,11 @@ fn describe_layer(panel: &ResolvedPanel<'_>, layer: &Layer) -> String {
             let axis = if *direction == Direction::Horizontal { &panel.y } else { &panel.x };
             format!("a line at {} marks {label}", shown(*at, axis.percent))
         }
-        Layer::Text { text, .. } => format!("the words {text}"),
+        Layer::Text { text, .. } => format!("the text {text}"),
     }
 }
 
-/// A number of the other axis, or its name.
+/// A position on the other axis, as a number or a category.
 fn position_label(panel: &ResolvedPanel<'_>, number: f64) -> String {
     let axis = if panel.sideways { &panel.y } else { &panel.x };
     match axis.names() {
@@ -148,12 +148,12 @@ fn describe_dendrogram(dendrogram: &Dendrogram) -> String {
     let noise = dendrogram
         .noise
         .and_then(drawable)
-        .map_or(String::new(), |noise| format!("; noise reaches to {}", short(noise)));
+        .map_or(String::new(), |noise| format!("; distances up to {} are within noise", short(noise)));
     if heights.is_empty() {
-        format!("{count} leaves, none joined{noise}")
+        format!("{count} leaves, none merged{noise}")
     } else {
         format!(
-            "{count} leaves, the nearest joined at {}{nearest}, all at {}{noise}",
+            "{count} leaves, first merge at {}{nearest}, last merge at {}{noise}",
             short(lowest),
             short(highest)
         )

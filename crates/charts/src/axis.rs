@@ -1,9 +1,9 @@
-//! From numbers to places along an axis, and the ticks that are written there.
+//! Positions along an axis, and its ticks.
 
 use crate::model::{Axis, Bounds, Scale};
 use crate::number::{drawable, linear_ticks, log_ticks, tick_labels};
 
-/// Between what an axis runs.
+/// The ends of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ends {
     Linear(Bounds),
@@ -11,7 +11,7 @@ pub(crate) enum Ends {
     Names(Vec<String>),
 }
 
-/// An axis whose ends are known.
+/// An axis with known ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ResolvedAxis {
     pub(crate) label: String,
@@ -19,16 +19,16 @@ pub(crate) struct ResolvedAxis {
     pub(crate) ends: Ends,
 }
 
-/// A mark along an axis.
+/// A tick.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// The share of the way, from 0 to 1.
+    /// The position on the axis, from 0 to 1.
     pub(crate) fraction: f64,
     pub(crate) label: String,
 }
 
 impl ResolvedAxis {
-    /// The axis for these numbers. `from_zero` has zero on it: lengths are compared.
+    /// The axis for these values. With `from_zero` it includes zero, since lengths of bars are compared.
     pub(crate) fn new(axis: &Axis, numbers: &[f64], from_zero: bool) -> Self {
         let wanted =
             axis.range.and_then(|range| Some(Bounds::new(drawable(range.low)?, drawable(range.high)?)));
@@ -45,12 +45,12 @@ impl ResolvedAxis {
         Self { label: axis.label.clone(), percent: axis.percent, ends }
     }
 
-    /// An axis of names.
+    /// An axis of categories.
     pub(crate) fn named(label: &str, names: &[String]) -> Self {
         Self { label: label.to_owned(), percent: false, ends: Ends::Names(names.to_vec()) }
     }
 
-    /// The share of the way to a number, if it has a place.
+    /// The position of a value, if it has one.
     pub(crate) fn fraction(&self, number: f64) -> Option<f64> {
         let number = drawable(number)?;
         match &self.ends {
@@ -65,7 +65,7 @@ impl ResolvedAxis {
         }
     }
 
-    /// The share of the way to the end of an interval, a little beyond the edge if it is further.
+    /// The position of the end of an interval, at most a little beyond the edge.
     pub(crate) fn end_fraction(&self, end: f64) -> f64 {
         match &self.ends {
             Ends::Log(_) if end <= 0.0 => -0.5,
@@ -73,8 +73,8 @@ impl ResolvedAxis {
         }
     }
 
-    /// The end of an interval, or a place so far beyond the edge that nobody sees it: browsers lose their way in numbers
-    /// that are larger than any screen.
+    /// The end of an interval, limited to a position well beyond the edge: browsers can't draw arbitrarily large
+    /// coordinates.
     pub(crate) fn clamp_far(&self, end: f64) -> f64 {
         match &self.ends {
             Ends::Linear(Bounds { low, high }) => {
@@ -93,7 +93,7 @@ impl ResolvedAxis {
         }
     }
 
-    /// About so many ticks; names all.
+    /// About this many ticks; every category has one.
     pub(crate) fn ticks(&self, about: usize) -> Vec<Tick> {
         let (ticks, is_log) = match &self.ends {
             Ends::Names(names) => {
@@ -130,7 +130,7 @@ fn linear_range(numbers: &[f64], from_zero: bool, percent: bool) -> Bounds {
         let room = if percent { 0.05 } else { (low.abs() * 0.1).max(0.5) };
         (low - room, high + room)
     } else {
-        // A bar stands on its axis.
+        // Bars start at the axis.
         let below = if from_zero && low == 0.0 { 0.0 } else { span * 0.04 };
         let above = if from_zero && high == 0.0 { 0.0 } else { span * 0.04 };
         (low - below, high + above)
@@ -146,7 +146,7 @@ fn log_range(numbers: &[f64]) -> Bounds {
         return Bounds::new(1.0, 10.0);
     };
     let room = if high / low < 1.0 + 1e-9 { 2.0 } else { (high / low).powf(0.04) };
-    // The ends stay numbers that have a logarithm.
+    // Keep the ends positive and finite.
     Bounds::new((low / room).max(1e-303), (high * room).min(1e303))
 }
 

@@ -1,19 +1,19 @@
-//! The brackets of a dendrogram, which the SVG, the page and the alternative text share.
+//! The brackets of a dendrogram, shared by SVG, HTML and alternative text.
 
 use crate::model::{Dendrogram, Merge};
 use crate::number::drawable;
 
-/// One bracket of a dendrogram: where two clusters come from, and at what distance they meet.
+/// One bracket of a dendrogram: two clusters and the distance at which they merge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bracket {
     /// The rows of both, counted from the top.
     pub(crate) rows: (f64, f64),
-    /// The distances at which both began.
+    /// The distances at which both start.
     pub(crate) from: (f64, f64),
     pub(crate) height: f64,
 }
 
-/// The brackets of all merges that make sense; one that names a cluster that is not there yet is left out.
+/// The brackets of all valid merges; a merge of a cluster that doesn't exist yet is skipped.
 pub(crate) fn brackets(dendrogram: &Dendrogram) -> Vec<Bracket> {
     let mut ends: Vec<Option<(f64, f64)>> = vec![None; dendrogram.leaves.len()];
     for (row, leaf) in dendrogram.shown_order().into_iter().enumerate() {

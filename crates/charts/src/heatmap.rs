@@ -1,10 +1,10 @@
-//! What every renderer needs of a heat map: its colours, its numbers, and the words of its intervals.
+//! Shared by the renderers of heat maps: color range, values and labels of intervals.
 
 use crate::model::{Bounds, Cell, Heatmap, Palette};
 use crate::number::{drawable, interval, plain, shown};
 
 impl Heatmap {
-    /// The numbers at the ends of the colours.
+    /// The values at the ends of the color scale.
     pub(crate) fn color_range(&self) -> Bounds {
         let given =
             self.range.and_then(|range| Some(Bounds::new(drawable(range.low)?, drawable(range.high)?)));
@@ -28,13 +28,13 @@ impl Heatmap {
         }
     }
 
-    /// A cell and its number, if it has one that can be drawn.
+    /// A cell and its value, if it can be drawn.
     pub(crate) fn number_at(&self, row: usize, column: usize) -> Option<(&Cell, f64)> {
         let cell = self.cells.get(row * self.columns.len() + column)?;
         Some((cell, cell.value.and_then(drawable)?))
     }
 
-    /// Whether some cell has no number.
+    /// Whether some cell has no value.
     pub(crate) fn has_missing_cell(&self) -> bool {
         let width = self.columns.len();
         (0..self.rows.len() * width).any(|index| self.number_at(index / width, index % width).is_none())
@@ -42,10 +42,10 @@ impl Heatmap {
 }
 
 impl Cell {
-    /// The interval as it is written below a number.
+    /// The label of the interval, shown below the value.
     pub(crate) fn interval_label(&self, percent: bool) -> Option<String> {
         let Bounds { low, high } = interval(self.interval)?;
-        // With as many decimals as the number above it, if it is one.
+        // With as many decimals as the value above it, if that is a number.
         let digits = self.text.trim_end_matches('%');
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let is_number = digits.replace('−', "-").parse::<f64>().is_ok();
@@ -58,7 +58,7 @@ impl Cell {
     }
 }
 
-/// Where a number is between the ends of the colours, from 0 to 1.
+/// The position of a value on the color scale, from 0 to 1.
 pub(crate) fn color_fraction(range: Bounds, number: f64) -> f64 {
     ((number - range.low) / (range.high - range.low)).clamp(0.0, 1.0)
 }

@@ -1,12 +1,12 @@
-//! Figures of numbers with their intervals: one description, drawn as SVG, PNG or a page that can be looked at closer.
+//! Charts of estimates with their intervals: one description, rendered as SVG, PNG or an interactive HTML page.
 //!
-//! A [`Figure`] has [`Panel`]s, a panel has two [`Axis`] and [`Layer`]s, and a layer has numbers with their intervals.
+//! A [`Figure`] has [`Panel`]s, a panel has two [`Axis`] and [`Layer`]s, and a layer has values with their intervals.
 //!
 //! ```
 //! use reasonscape_charts::{Axis, Figure, Kind, Layer, Panel, Point};
 //!
 //! let accuracy = vec![Point::between(2.0, 0.91, 0.86, 0.95), Point::between(8.0, 0.44, 0.37, 0.51)];
-//! let figure = Figure::new("Accuracy falls with depth").subtitle("95% intervals by Wilson").panel(
+//! let figure = Figure::new("Accuracy falls with depth").subtitle("95 % confidence intervals (Wilson)").panel(
 //!     Panel::new("", Axis::linear("depth"), Axis::percent("accuracy")).layer(Layer::line("llama-8b", accuracy)),
 //! );
 //! let kind = Kind::from_path("depth.svg".as_ref())?;
@@ -15,9 +15,10 @@
 //! ```
 //!
 //! # Promises
-//! No number without its interval where one is known; no font, network or browser is needed; the same figure gives the
-//! same bytes. Whatever the numbers are, empty, equal, infinite or none, there is a figure, and a note says what is not
-//! in it. Nothing is read or written: the caller has the bytes.
+//! - Every value is drawn with its interval, if it has one.
+//! - No font, network or browser is needed, and the same figure gives the same bytes.
+//! - Every input gives a figure, even if values are missing, equal or infinite; a note counts the points that can't be shown.
+//! - No file is read or written: the caller gets the bytes.
 
 mod alt_text;
 mod axis;

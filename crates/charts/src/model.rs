@@ -1,6 +1,6 @@
-//! What a figure says, before it is drawn: panels, axes and layers.
+//! The description of a figure: panels, axes and layers.
 
-/// A pair of ends: of an interval, of an axis, of a scale of colours.
+/// The ends of an interval, an axis or a color scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// The lower end.
@@ -18,50 +18,50 @@ impl Bounds {
 
 /// A figure: one panel, or small multiples in a grid.
 ///
-/// A name that stands on several layers looks the same on all of them and stands in the legend once. Names after the
-/// eighth are drawn in grey, so those that matter come first; for more, make a panel of each.
+/// A name that is used by several layers has the same style in all of them and one entry in the legend. Names after the
+/// eighth are gray, so put the important ones first, or use a panel for each.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figure {
-    /// What is to be seen, in a few words.
+    /// The title.
     pub title: String,
-    /// What the numbers are: trials, confidence, filter.
+    /// The line below the title: trials, confidence level, filter.
     pub subtitle: String,
-    /// What the reader must know, below the panels.
+    /// Notes below the panels.
     pub notes: Vec<String>,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// How many panels stand side by side; 0 leaves it to the number of panels.
+    /// Panels per row; 0 chooses automatically.
     pub columns: usize,
 }
 
 impl Figure {
-    /// A figure without panels yet.
+    /// A figure without panels.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// The same with a line below the title.
+    /// Sets the subtitle.
     #[must_use]
     pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
         self.subtitle = subtitle.into();
         self
     }
 
-    /// The same with one note more.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The same with one panel more.
+    /// Adds a panel.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);
         self
     }
 
-    /// The same with so many panels side by side.
+    /// Sets the number of panels per row.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
@@ -69,26 +69,26 @@ impl Figure {
     }
 }
 
-/// One pair of axes and what is drawn between them.
+/// A pair of axes and the layers drawn between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panel {
-    /// What tells this panel from the others; empty if it is the only one.
+    /// The title; empty for a single panel.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis. Categories on it run from the top down.
     pub y: Axis,
-    /// What is drawn, the first at the bottom.
+    /// The layers, the first at the bottom.
     pub layers: Vec<Layer>,
 }
 
 impl Panel {
-    /// A panel without layers yet.
+    /// A panel without layers.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { title: title.into(), x, y, layers: Vec::new() }
     }
 
-    /// The same with one layer more.
+    /// Adds a layer.
     #[must_use]
     pub fn layer(mut self, layer: Layer) -> Self {
         self.layers.push(layer);
@@ -96,61 +96,61 @@ impl Panel {
     }
 }
 
-/// How numbers become places.
+/// The scale of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Scale {
-    /// Equal steps, equal distances.
+    /// Linear.
     #[default]
     Linear,
-    /// Equal factors, equal distances. Numbers at or below zero have no place on it.
+    /// Logarithmic. Values at or below zero can't be shown.
     Log,
-    /// Names; the number 0 is the first, 1 the second.
+    /// Categories; the value 0 is the first, 1 the second.
     Categories(Vec<String>),
 }
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// The label, with its unit.
     pub label: String,
-    /// How numbers become places.
+    /// The scale.
     pub scale: Scale,
-    /// The ends; without them, the data and their intervals decide.
+    /// The ends; by default they are chosen from the data and their intervals.
     pub range: Option<Bounds>,
-    /// Whether the numbers are shares, 0.25 to be written as 25%.
+    /// Whether values are proportions, shown in percent.
     pub percent: bool,
 }
 
 impl Axis {
-    /// Equal steps.
+    /// A linear axis.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// Equal factors.
+    /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Log, ..Self::default() }
     }
 
-    /// Shares between 0 and 1, written in percent and shown from 0 to 100.
+    /// Proportions between 0 and 1, shown from 0 to 100 %.
     pub fn percent(label: impl Into<String>) -> Self {
         Self { label: label.into(), range: Some(Bounds::new(0.0, 1.0)), percent: true, scale: Scale::Linear }
     }
 
-    /// Names.
+    /// An axis of categories.
     pub fn categories<N: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
         Self { label: label.into(), scale: Scale::Categories(names), ..Self::default() }
     }
 
-    /// The same between these ends.
+    /// Sets the ends.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some(Bounds::new(low, high));
         self
     }
 
-    /// The same with ends that the data decide.
+    /// Chooses the ends from the data.
     #[must_use]
     pub fn automatic(mut self) -> Self {
         self.range = None;
@@ -158,35 +158,35 @@ impl Axis {
     }
 }
 
-/// A number in its place, with its interval if one is known.
+/// A point, with its interval if it has one.
 ///
-/// The interval belongs to `y`, except where `y` is an axis of names: there it belongs to `x`.
+/// The interval belongs to `y`, or to `x` if `y` is an axis of categories.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Across.
+    /// Horizontal position.
     pub x: f64,
-    /// Up.
+    /// Vertical position.
     pub y: f64,
-    /// How far the data fix the number. An end that is infinite reaches to the edge of the panel.
+    /// The interval. An infinite end extends to the edge of the panel.
     pub interval: Option<Bounds>,
 }
 
 impl Point {
-    /// A number without an interval: a count, an exact value.
+    /// A value without an interval, such as a count.
     pub const fn exact(x: f64, y: f64) -> Self {
         Self { x, y, interval: None }
     }
 
-    /// A number between its bounds.
+    /// A value with its interval.
     pub const fn between(x: f64, y: f64, low: f64, high: f64) -> Self {
         Self { x, y, interval: Some(Bounds { low, high }) }
     }
 }
 
-/// Five numbers that sum a sample up.
+/// Five-number summary of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Where it stands on the other axis.
+    /// The position on the other axis.
     pub at: f64,
     /// End of the lower whisker.
     pub low: f64,
@@ -198,110 +198,110 @@ pub struct Summary {
     pub q3: f64,
     /// End of the upper whisker.
     pub high: f64,
-    /// How many lie beyond the whiskers, if that was counted.
+    /// The number of values beyond the whiskers, if known.
     pub outliers: Option<u64>,
 }
 
 /// One cell of a heat map.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// What it is coloured by; `None` is hatched.
+    /// The value, shown as a color; `None` is hatched.
     pub value: Option<f64>,
-    /// How far the data fix it.
+    /// The interval of the value.
     pub interval: Option<Bounds>,
-    /// What is written in it, if there is room.
+    /// The text in the cell, if there is room.
     pub text: String,
 }
 
-/// Colours of a heat map.
+/// The color palette of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// From dark blue to yellow, in lightness too: for amounts.
+    /// From dark blue to light yellow, for amounts.
     #[default]
     Sequential,
-    /// Blue below zero, orange above, white between: for differences.
+    /// Blue below zero, white at zero, orange above, for differences.
     Diverging,
 }
 
-/// A table of numbers as colours. Its names take the place of the panel's axes, of which only the labels stay.
+/// A table of values as colors. Its rows and columns replace the ticks of the panel's axes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Heatmap {
     /// Names of the rows, from the top.
     pub rows: Vec<String>,
     /// Names of the columns, from the left.
     pub columns: Vec<String>,
-    /// The cells, row by row. Those that are not there are missing.
+    /// The cells, row by row; absent ones have no data.
     pub cells: Vec<Cell>,
-    /// Which colours.
+    /// The palette.
     pub palette: Palette,
-    /// The numbers at the ends of the colours; without them, the cells decide.
+    /// The values at the ends of the color scale; by default chosen from the cells.
     pub range: Option<Bounds>,
-    /// What the colours stand for.
+    /// The label of the color scale.
     pub label: String,
-    /// Whether the numbers are shares, to be written in percent.
+    /// Whether values are proportions, shown in percent.
     pub percent: bool,
 }
 
-/// Two clusters become one.
+/// A merge of two clusters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Merge {
-    /// A leaf below the number of leaves; from there on, the cluster that the merge of that number made.
+    /// The index of a leaf, or the number of leaves plus the index of an earlier merge.
     pub a: usize,
-    /// The other one.
+    /// The other cluster.
     pub b: usize,
-    /// At what distance.
+    /// The distance.
     pub height: f64,
 }
 
-/// A dendrogram, drawn sideways with the leaves at the left. The leaves take the place of the vertical axis.
+/// A horizontal dendrogram with the leaves at the left, which replace the ticks of the vertical axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Dendrogram {
-    /// Names of the leaves, by their numbers.
+    /// Names of the leaves, by index.
     pub leaves: Vec<String>,
-    /// The numbers of the leaves from the top down, so that no lines cross. A leaf that is left out follows at the end.
+    /// The indices of the leaves from the top down, so that no lines cross. Missing leaves are appended.
     pub order: Vec<usize>,
     /// The merges, each made of leaves and earlier merges.
     pub merges: Vec<Merge>,
-    /// The distance below which chance alone may have kept two apart.
+    /// The distance below which differences are within noise.
     pub noise: Option<f64>,
 }
 
-/// Which way a line runs.
+/// The direction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// At one height, from left to right.
+    /// From left to right.
     Horizontal,
-    /// At one place across, from bottom to top.
+    /// From bottom to top.
     Vertical,
 }
 
-/// One thing that is drawn in a panel.
+/// A layer of a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Layer {
-    /// Points joined in their order, their intervals as a band.
+    /// Connected points, with intervals as a band.
     Line {
         /// Name in the legend; empty for none.
         name: String,
         /// The points.
         points: Vec<Point>,
-        /// Whether a value holds until the next point, as in a survival curve.
+        /// Whether the line is a step function, such as a survival curve.
         step: bool,
     },
-    /// Points on their own, their intervals as bars with caps.
+    /// Separate points, with intervals as error bars.
     Dots {
         /// Name in the legend; empty for none.
         name: String,
         /// The points.
         points: Vec<Point>,
     },
-    /// Bars from zero, their intervals with caps. Several layers stand side by side.
+    /// Bars from zero, with error bars. Several layers are drawn side by side.
     Bars {
         /// Name in the legend; empty for none.
         name: String,
         /// The ends of the bars.
         points: Vec<Point>,
     },
-    /// Boxes with whiskers. Several layers stand side by side.
+    /// Box plots. Several layers are drawn side by side.
     Boxes {
         /// Name in the legend; empty for none.
         name: String,
@@ -310,40 +310,40 @@ pub enum Layer {
     },
     /// A heat map.
     Heatmap(Heatmap),
-    /// A line across the whole panel, with what it means.
+    /// A reference line across the panel, with its label.
     ReferenceLine {
-        /// What it means.
+        /// The label.
         label: String,
-        /// Where it stands.
+        /// The position.
         at: f64,
-        /// Which way it runs.
+        /// The direction.
         direction: Direction,
     },
     /// A dendrogram.
     Dendrogram(Dendrogram),
-    /// A word at a place.
+    /// A text at a position.
     Text {
-        /// Across.
+        /// Horizontal position.
         x: f64,
-        /// Up.
+        /// Vertical position.
         y: f64,
-        /// The word.
+        /// The text.
         text: String,
     },
 }
 
 impl Layer {
-    /// Points joined in their order.
+    /// Connected points.
     pub fn line(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self::Line { name: name.into(), points, step: false }
     }
 
-    /// Values that hold until the next point.
+    /// A step function.
     pub fn steps(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self::Line { name: name.into(), points, step: true }
     }
 
-    /// Points on their own.
+    /// Separate points.
     pub fn dots(name: impl Into<String>, points: Vec<Point>) -> Self {
         Self::Dots { name: name.into(), points }
     }
@@ -353,17 +353,17 @@ impl Layer {
         Self::Bars { name: name.into(), points }
     }
 
-    /// Boxes with whiskers.
+    /// Box plots.
     pub fn boxes(name: impl Into<String>, boxes: Vec<Summary>) -> Self {
         Self::Boxes { name: name.into(), boxes }
     }
 
-    /// A line from bottom to top.
+    /// A vertical reference line.
     pub fn vertical(label: impl Into<String>, at: f64) -> Self {
         Self::ReferenceLine { label: label.into(), at, direction: Direction::Vertical }
     }
 
-    /// A line from left to right.
+    /// A horizontal reference line.
     pub fn horizontal(label: impl Into<String>, at: f64) -> Self {
         Self::ReferenceLine { label: label.into(), at, direction: Direction::Horizontal }
     }

@@ -1,16 +1,16 @@
-//! Numbers as people write them, and the round ones among them.
+//! Formatting of numbers, and round numbers for ticks.
 
 use crate::model::Bounds;
 
-/// Beyond this, differences of numbers are no longer numbers.
+/// Beyond this, differences overflow.
 const MAX_DRAWABLE: f64 = 1e300;
 
-/// The number, if it is one that can be drawn.
+/// The number, if it can be drawn.
 pub(crate) fn drawable(number: f64) -> Option<f64> {
     number.is_finite().then(|| number.clamp(-MAX_DRAWABLE, MAX_DRAWABLE))
 }
 
-/// The interval with its ends in order, if it is one. An infinite end stays far away.
+/// The interval with its ends in order, if it is valid. An infinite end becomes a very large number.
 pub(crate) fn interval(bounds: Option<Bounds>) -> Option<Bounds> {
     let Bounds { low, high } = bounds?;
     if low.is_nan() || high.is_nan() {
@@ -23,15 +23,15 @@ pub(crate) fn interval(bounds: Option<Bounds>) -> Option<Bounds> {
     })
 }
 
-/// Whether an end is where [`interval`] puts those that are infinite.
+/// Whether an end was infinite before [`interval`].
 pub(crate) fn is_far(end: f64) -> bool {
     end.abs() >= MAX_DRAWABLE
 }
 
-/// Round numbers between the ends, about so many.
+/// About this many round numbers between the ends.
 pub(crate) fn linear_ticks(range: Bounds, about: usize) -> Vec<f64> {
     let step = round_step(range.high - range.low, about);
-    // Ticks are whole multiples of the step, so that rounding does not add up.
+    // Ticks are integer multiples of the step, so that rounding errors don't accumulate.
     let first = (range.low / step - 1e-6).ceil();
     let count = ((range.high / step + 1e-6).floor() - first).clamp(0.0, 100.0) as usize;
     (0..=count).map(|index| (first + index as f64) * step).filter(|tick| tick.is_finite()).collect()
@@ -45,7 +45,7 @@ fn round_step(span: f64, about: usize) -> f64 {
     step * magnitude
 }
 
-/// Powers of ten between the ends; with few of them, also twice and five times each; with next to none, round numbers.
+/// Powers of ten between the ends; if there are few, also 2 and 5 times these; if there are hardly any, round numbers.
 pub(crate) fn log_ticks(range: Bounds, about: usize) -> Vec<f64> {
     let (low, high) = (range.low.log10().max(-330.0), range.high.log10().min(330.0));
     let decades = high - low;
@@ -68,7 +68,7 @@ pub(crate) fn log_ticks(range: Bounds, about: usize) -> Vec<f64> {
     }
 }
 
-/// Ticks as they are written, all with the same number of decimals.
+/// Labels of ticks, all with the same number of decimals.
 pub(crate) fn tick_labels(ticks: &[f64], percent: bool, log: bool) -> Vec<String> {
     if log {
         return ticks.iter().map(|tick| shown(*tick, percent)).collect();
@@ -96,7 +96,7 @@ fn smallest_step(ticks: &[f64]) -> f64 {
     if step.is_finite() { step } else { ticks.first().map_or(1.0, |tick| tick.abs()) }
 }
 
-/// As many decimals as tell the steps apart, but no more than four.
+/// As many decimals as are needed to distinguish the steps, at most four.
 fn decimals_of(step: f64) -> usize {
     let exact = |decimals: &usize| {
         let scaled = step * 10f64.powi(*decimals as i32);
@@ -115,7 +115,7 @@ fn unit_of(largest: f64) -> (f64, &'static str) {
     }
 }
 
-/// With so many decimals, and never as a zero below zero.
+/// With this many decimals, and without negative zero.
 pub(crate) fn plain(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
@@ -132,11 +132,11 @@ fn scientific(number: f64) -> String {
     format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.')).replace('-', "−")
 }
 
-/// A number on its own, to three digits.
+/// A number with three significant digits.
 pub(crate) fn short(number: f64) -> String {
     if !number.is_finite() {
         return match number {
-            number if number.is_nan() => "no number",
+            number if number.is_nan() => "not a number",
             number if number > 0.0 => "∞",
             _ => "−∞",
         }
@@ -155,7 +155,7 @@ pub(crate) fn short(number: f64) -> String {
     format!("{text}{suffix}")
 }
 
-/// A number on its own, in percent if it is a share.
+/// A number with three significant digits, in percent if it is a proportion.
 pub(crate) fn shown(number: f64, percent: bool) -> String {
     if percent { format!("{}%", short(number * 100.0)) } else { short(number) }
 }
@@ -175,7 +175,7 @@ pub(crate) fn shown_with(number: f64, bounds: Option<Bounds>, percent: bool) -> 
 
 /// A coordinate with two decimals at most.
 pub(crate) fn coordinate(number: f64) -> String {
-    // Further out nothing is seen, but a drawing program would still count the dashes.
+    // Far outside nothing is visible, but renderers would still compute the dashes.
     let number = if number.is_nan() { 0.0 } else { number.clamp(-2e4, 2e4) };
     let text = format!("{number:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! The three kinds of files that a figure becomes.
+//! Rendering a figure as SVG, PNG or HTML.
 
 use std::path::{Path, PathBuf};
 
@@ -7,49 +7,49 @@ use serde_json::Value;
 use crate::model::Figure;
 use crate::{alt_text, notes, page, png, svg};
 
-/// Pixels of a PNG for each of the SVG: 288 to the inch in print.
+/// PNG pixels per SVG pixel: 288 dpi in print.
 pub const PNG_SCALE: f32 = 3.0;
 
 /// Why a figure cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// A file name that does not say what kind of figure it is to be.
-    #[error("cannot tell what kind of picture `{}` is to be; give it the ending .svg, .png or .html", path.display())]
+    /// The file name has no known extension.
+    #[error("unknown figure format of `{}`; expected a file name that ends in .svg, .png or .html", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
     },
-    /// A size that no figure can have.
-    #[error("cannot draw a picture at scale `{scale}`; choose one above 0 and below 10")]
+    /// The scale is out of range.
+    #[error("invalid scale `{scale}` of a figure; expected a number above 0 and below 10")]
     Scale {
-        /// The factor.
+        /// The scale.
         scale: f32,
     },
-    /// resvg does not take what we wrote: a defect of this crate.
-    #[error("failed to draw the picture: {problem}; please report this, and write .svg or .html meanwhile")]
+    /// resvg rejected our SVG: a bug in this crate.
+    #[error("failed to render the figure: {problem}; please report this, and use .svg or .html instead")]
     Drawing {
-        /// What resvg said.
+        /// The message of resvg.
         problem: String,
     },
 }
 
-/// A kind of file.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Lines and letters, for documents and print.
+    /// SVG, for documents and print.
     Svg,
-    /// Pixels, for whatever takes nothing else.
+    /// PNG, for tools that don't take SVG.
     Png,
-    /// A page to look closer.
+    /// An interactive page.
     Html,
 }
 
 impl Kind {
-    /// The kind that a file's ending asks for, in small letters or capitals.
+    /// The format for a file's extension, in upper or lower case.
     ///
     /// # Errors
-    /// If the ending is none of `.svg`, `.png` and `.html`.
+    /// If the extension is none of `.svg`, `.png` and `.html`.
     ///
     /// ```
     /// use reasonscape_charts::Kind;
@@ -72,12 +72,12 @@ impl Kind {
 impl Figure {
     /// The figure as SVG, 180 mm wide, with a title and a description for screen readers.
     ///
-    /// It can stand in a file or within a page.
+    /// It can be a file or part of a page.
     pub fn svg(&self) -> String {
         svg::svg(self, false)
     }
 
-    /// The figure as PNG, `scale` pixels for each of the SVG; [`PNG_SCALE`] is fit for print.
+    /// The figure as PNG with `scale` pixels per SVG pixel; [`PNG_SCALE`] is suitable for print.
     ///
     /// # Errors
     /// If the scale is not above zero, or the figure would be too large.
@@ -85,19 +85,19 @@ impl Figure {
         png::png(&svg::svg(self, true), scale)
     }
 
-    /// The figure as a page of its own, which needs no network.
+    /// The figure as a self-contained HTML page.
     pub fn html(&self) -> String {
         page::page(self)
     }
 
-    /// The figure as a part of a page that has [`plotly_script`](crate::plotly_script) in a `<script>` above it. `id`
-    /// must be the only one of its name on the page.
+    /// The figure as part of a page that has [`plotly_script`](crate::plotly_script) in a `<script>` above it. `id` must be
+    /// unique on the page.
     pub fn fragment(&self, id: &str) -> String {
         page::fragment(self, id)
     }
 
-    /// What plotly is given to draw it: an object with `data`, `layout` and `config`. Words around the panels are not in
-    /// it; they are the [title](Figure::title), the [subtitle](Figure::subtitle) and the [remarks](Figure::remarks).
+    /// The input of plotly: an object with `data`, `layout` and `config`. It doesn't include the [title](Figure::title), the
+    /// [subtitle](Figure::subtitle) and the [remarks](Figure::remarks).
     ///
     /// ```
     /// use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
@@ -110,17 +110,17 @@ impl Figure {
         page::chart(self)
     }
 
-    /// The figure in a few sentences, for readers who do not see it.
+    /// The alternative text: the figure in a few sentences, for screen readers.
     pub fn description(&self) -> String {
         alt_text::describe(self)
     }
 
-    /// The notes, and those that the drawing itself makes necessary.
+    /// The notes of the figure, and a note on points that can't be shown.
     pub fn remarks(&self) -> Vec<String> {
         notes::notes(self)
     }
 
-    /// The bytes of a file of this kind.
+    /// The figure as a file in this format.
     ///
     /// # Errors
     /// If a PNG would be too large.

@@ -1,4 +1,4 @@
-//! A figure as a page of its own, or as a part of a larger one.
+//! A figure as an HTML page, or as part of one.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use crate::notes::{has_missing_cell, notes};
 use crate::plotly::plotly;
 use crate::text_layout::escape;
 
-/// What pages may load: nothing but what is in them.
+/// Pages may only use what is inline.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -19,9 +19,9 @@ const STYLE: &str = "body{margin:1.5rem auto;max-width:70rem;padding:0 1rem;colo
                      font:16px/1.4 system-ui,Helvetica,Arial,sans-serif}figure{margin:0}h1{font-size:1.3rem;margin:0}\
                      figcaption p,.notes{margin:.3rem 0;color:#555}";
 
-/// The script of plotly, for a page that has [fragments](Figure::fragment): put it into one `<script>` above them.
+/// The plotly script, for a page with [fragments](Figure::fragment): put it into one `<script>` above them.
 ///
-/// It comes with the plotly crate, which adds another one for formulas; we have none.
+/// The plotly crate adds a second script for formulas, which isn't needed.
 pub fn plotly_script() -> &'static str {
     static SCRIPT: OnceLock<String> = OnceLock::new();
     SCRIPT.get_or_init(|| {
@@ -31,7 +31,7 @@ pub fn plotly_script() -> &'static str {
     })
 }
 
-/// The same with six digits a number, which is more than a screen shows and a third of what a number can have.
+/// Rounds all numbers to six digits, more than a screen can show, to keep pages small.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -46,7 +46,7 @@ fn rounded(value: Value) -> Value {
     }
 }
 
-/// JSON that can stand within a `<script>`: nothing in it ends the element or begins a comment.
+/// JSON that is safe within a `<script>`: nothing in it ends the element or starts a comment.
 fn embedded(value: &Value) -> String {
     value
         .to_string()
@@ -64,7 +64,7 @@ fn config() -> Value {
     })
 }
 
-/// What plotly is given, as one object.
+/// The input of plotly as one object.
 pub(crate) fn chart(figure: &Figure) -> Value {
     let plotly = plotly(figure);
     json!({
@@ -89,7 +89,7 @@ fn drawing(figure: &Figure, id: &str) -> String {
     )
 }
 
-/// The figure with its words around it. The title is of the given level.
+/// The figure with title, subtitle and notes; `heading` is the element of the title.
 fn element(figure: &Figure, id: &str, heading: &str) -> String {
     let mut html = String::from("<figure>\n<figcaption>");
     if !figure.title.is_empty() {

@@ -1,4 +1,4 @@
-//! A panel whose axes are known, and how its layers share a place.
+//! A panel with resolved axes, and how its layers share slots.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use crate::model::{Bounds, Dendrogram, Direction, Figure, Heatmap, Layer, Panel,
 use crate::number::{drawable, interval, is_far};
 use crate::reference_lines::ReferenceLine;
 
-/// A panel that can be drawn.
+/// A panel with resolved axes.
 #[derive(Debug)]
 pub(crate) struct ResolvedPanel<'f> {
     pub(crate) title: &'f str,
     pub(crate) x: ResolvedAxis,
     pub(crate) y: ResolvedAxis,
     pub(crate) layers: &'f [Layer],
-    /// Whether numbers lie across and names stand below one another.
+    /// Whether the vertical axis has categories and the horizontal axis values.
     pub(crate) sideways: bool,
 }
 
-/// What the line in a dendrogram means.
+/// The label of the line in a dendrogram.
 const NOISE: &str = "noise";
 
 impl<'f> ResolvedPanel<'f> {
@@ -58,7 +58,7 @@ impl<'f> ResolvedPanel<'f> {
         })
     }
 
-    /// The lines across, also that of a dendrogram.
+    /// The reference lines, including that of a dendrogram.
     pub(crate) fn reference_lines(&self) -> Vec<ReferenceLine<'f>> {
         let reference_line = |layer: &'f Layer| match layer {
             Layer::ReferenceLine { label, at, direction } => {
@@ -72,8 +72,8 @@ impl<'f> ResolvedPanel<'f> {
         self.layers.iter().filter_map(reference_line).collect()
     }
 
-    /// The share of the slot by which the `index`th layer is moved aside, and the share that is its own. Layers of a
-    /// kind stand side by side if they have numbers in the same slot.
+    /// The offset of the `index`th layer in its slot, and its width, both in slots. Layers of one kind are drawn side by
+    /// side if they have values in the same slot.
     pub(crate) fn layer_slice(&self, index: usize) -> Slice {
         let kind = std::mem::discriminant(&self.layers[index]);
         let alike: Vec<usize> = (0..self.layers.len())
@@ -94,7 +94,7 @@ impl<'f> ResolvedPanel<'f> {
         Slice { offset: (rank + 0.5) / count - 0.5, width: 1.0 / count }
     }
 
-    /// The slot of bars and boxes as a number of the axis that they stand on: the smallest distance between two.
+    /// The width of a slot of bars and boxes in units of their axis: the smallest distance between two of them.
     pub(crate) fn slot(&self) -> f64 {
         let across = if self.sideways { &self.y } else { &self.x };
         if across.names().is_some() {
@@ -117,12 +117,12 @@ impl<'f> ResolvedPanel<'f> {
     }
 }
 
-/// Which part of a slot a layer has.
+/// The part of a slot that a layer uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Slice {
-    /// From the middle of the slot, in slots.
+    /// Offset from the middle of the slot, in slots.
     pub(crate) offset: f64,
-    /// In slots.
+    /// Width in slots.
     pub(crate) width: f64,
 }
 
@@ -136,7 +136,7 @@ fn slots(layer: &Layer, sideways: bool) -> Box<dyn Iterator<Item = i64> + '_> {
     }
 }
 
-/// The numbers that both axes must show.
+/// The values that the axes must include.
 #[derive(Debug, Default)]
 struct Numbers {
     x: Vec<f64>,
@@ -208,7 +208,7 @@ impl Summary {
 }
 
 impl Dendrogram {
-    /// The leaves from the top down: the wanted order as far as it goes, then those that it leaves out.
+    /// The leaves from the top down: the given order, then the leaves that it doesn't include.
     pub(crate) fn shown_order(&self) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         self.order
@@ -220,7 +220,7 @@ impl Dendrogram {
     }
 }
 
-/// How many numbers of a figure have no place in it: not finite, or not above zero on a logarithmic axis.
+/// The number of points that can't be shown: not finite, or not positive on a logarithmic axis.
 pub(crate) fn undrawn_points(figure: &Figure) -> usize {
     let count = |panel: &Panel| -> usize {
         let has_no_place = |axis: &Scale, number: f64| matches!(axis, Scale::Log) && number <= 0.0;

@@ -1,7 +1,7 @@
-//! The figure in the words of plotly: traces and a layout, as JSON.
+//! The input of plotly: traces and a layout, as JSON.
 //!
-//! Plotly reads a few tags in every text, so that texts are escaped for it first, and its templates read `%{...}`, so
-//! that none is used on a name.
+//! Plotly interprets some tags in every text, so texts are escaped. Its templates interpret `%{...}`, so names are never used
+//! in templates.
 
 mod traces;
 
@@ -16,18 +16,18 @@ use crate::resolved_figure::ResolvedFigure;
 use crate::style::{AXIS, GRID, StyleMap, TEXT};
 use crate::text_layout::{shorten, width};
 
-/// The width that pages are laid out for; on others, distances between panels grow or shrink with it.
+/// The page width that layouts are computed for; on other widths, distances between panels scale with it.
 const WIDTH: f64 = 960.0;
-/// Height of the words of an axis, of its title, of the words of a vertical line.
+/// Height of tick labels, of an axis title, and of the label of a vertical line.
 const TICK_LABEL_HEIGHT: f64 = 26.0;
 const TITLE_HEIGHT: f64 = 24.0;
 const REFERENCE_LABEL_HEIGHT: f64 = 16.0;
-/// Of the width of a panel, what is left when plotly has made room for words.
+/// The fraction of a panel's width that is left after plotly has reserved space for labels.
 const MIN_PLOT_FRACTION: f64 = 0.85;
-/// The widest that a name on an axis may be.
+/// The maximum width of a category label.
 const MAX_NAME_WIDTH: f64 = 190.0;
 
-/// What plotly is given.
+/// The input of plotly.
 pub(crate) struct Plotly {
     pub(crate) traces: Vec<Value>,
     pub(crate) layout: Value,
@@ -35,12 +35,12 @@ pub(crate) struct Plotly {
     pub(crate) height: f64,
 }
 
-/// A text that plotly shows as it is.
+/// A text that plotly shows literally.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(['\n', '\r', '\t'], " ")
 }
 
-/// The same, short enough for an axis.
+/// An escaped text, short enough for an axis.
 fn on_axis(text: &str) -> String {
     escaped(&shorten(text, 12.0, MAX_NAME_WIDTH))
 }
@@ -50,19 +50,19 @@ fn reference(axis: &str, panel: usize) -> String {
     if panel == 0 { axis.to_owned() } else { format!("{axis}{}", panel + 1) }
 }
 
-/// A number of an axis as plotly wants it for shapes and annotations, which take logarithms on a logarithmic axis.
+/// A value in the coordinates of plotly's annotations, which are logarithms on a logarithmic axis.
 fn placed(axis: &ResolvedAxis, number: f64) -> Option<f64> {
     axis.fraction(number)?;
     Some(if matches!(axis.ends, Ends::Log(_)) { number.log10() } else { number })
 }
 
-/// Traces in the making.
+/// Builder of traces.
 struct Builder<'a> {
     traces: Vec<Value>,
     shapes: Vec<Value>,
     annotations: Vec<Value>,
     styles: &'a StyleMap,
-    /// Names that stand in the legend already.
+    /// Names that are in the legend already.
     listed: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
         }
         let mut up = axis(&panel.y, y, &reference("x", index), placement.shows_y_label);
         if let Some(names) = panel.y.names() {
-            // Names run from the top down.
+            // Categories run downwards.
             up["range"] = json!([names.len() as f64 - 0.5, -0.5]);
         }
         layout.insert(reference("xaxis", index), across);
@@ -130,18 +130,18 @@ pub(crate) fn plotly(figure: &Figure) -> Plotly {
     Plotly { traces: builder.traces, layout: Value::Object(layout), height: grid.height() }
 }
 
-/// Height of the scale of colours with its words.
+/// Height of the color scale with its labels.
 const COLOR_KEY_HEIGHT: f64 = 56.0;
 
-/// Where a panel stands.
+/// The position of a panel.
 struct PanelPlacement {
     row: usize,
-    /// Pixels from the left of a page of the usual width to the axis, and from there to the end of it.
+    /// Pixels from the left of a page of the default width to the axis, and its length.
     left: f64,
     width: f64,
     /// Pixels below the axis.
     below: f64,
-    /// How words below the axis are turned, in degrees, if they are.
+    /// Rotation of the labels below the axis in degrees, if any.
     angle: Option<i32>,
     shows_x_label: bool,
     shows_y_label: bool,
@@ -188,7 +188,7 @@ impl Grid {
         (self.inner + 60.0).round()
     }
 
-    /// How many rows of words stand above a panel's row.
+    /// The number of text rows above a row of panels.
     fn levels(&self, placement: &PanelPlacement) -> f64 {
         let same_row = self.placements.iter().filter(|other| other.row == placement.row);
         level_count(same_row.flat_map(|other| &other.reference_lines)) as f64
@@ -205,7 +205,7 @@ impl Grid {
 }
 
 fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
-    /// Rows of which each has as much room as it likes.
+    /// Rows with the height that each needs.
     const MAX_ROOMY_ROWS: usize = 30;
     let row = |names: usize| match panel.heatmap() {
         _ if names > MAX_ROOMY_ROWS => 19.0,
@@ -228,7 +228,7 @@ fn place_panel(resolved: &ResolvedFigure<'_>, index: usize) -> PanelPlacement {
     let widest =
         |names: &[String]| names.iter().map(|name| width(name, 13.0).min(MAX_NAME_WIDTH)).fold(0.0, f64::max);
     let cell = WIDTH / columns as f64;
-    // Plotly itself makes room for the words of the first column.
+    // Plotly itself reserves space for the labels of the first column.
     let left = if column == 0 {
         0.0
     } else {
@@ -239,7 +239,7 @@ fn place_panel(resolved: &ResolvedFigure<'_>, index: usize) -> PanelPlacement {
     let slot = plot_width * 0.8 / names.len().max(1) as f64;
     let (angle, words) = match widest(names) {
         wide if wide + 6.0 <= slot => (None, TICK_LABEL_HEIGHT),
-        // Slanted words would lie over each other.
+        // Slanted labels would overlap.
         wide if slot < 15.0 => (Some(-90), wide + 18.0),
         wide => (Some(-45), wide * 0.75 + 18.0),
     };
@@ -277,7 +277,7 @@ fn axis(axis: &ResolvedAxis, domain: [f64; 2], anchor: &str, shows_label: bool) 
             let ticks = log_ticks(*range, 7);
             object["type"] = json!("log");
             object["range"] = json!([range.low.log10(), range.high.log10()]);
-            // Plotly writes only the first digit of what lies between powers of ten.
+            // Plotly shows only the first digit of ticks between powers of ten.
             object["ticktext"] = json!(tick_labels(&ticks, axis.percent, true));
             object["tickvals"] = json!(ticks);
         }

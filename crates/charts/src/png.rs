@@ -1,4 +1,4 @@
-//! A PNG is the SVG, drawn by resvg in letters that come along.
+//! PNG: the SVG, rendered by resvg with embedded fonts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,15 +8,15 @@ use resvg::usvg::{Options, Tree};
 
 use crate::output::FigureError;
 
-/// More pixels than this are refused: they would take a gigabyte of memory.
+/// The maximum number of pixels; more would need a gigabyte of memory.
 const MAX_PIXELS: f64 = 250e6;
 
-/// Our letters only, read once: fonts of the machine would make figures differ.
+/// Only embedded fonts, loaded once: system fonts would make figures differ between machines.
 fn fonts() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     Arc::clone(FONTS.get_or_init(|| {
         let mut fonts = Database::new();
-        // Characters that the first font does not have are looked for in the second.
+        // The second font has characters that the first one lacks.
         for font in [epaint_default_fonts::UBUNTU_LIGHT, epaint_default_fonts::HACK_REGULAR] {
             fonts.load_font_source(Source::Binary(Arc::new(font)));
         }

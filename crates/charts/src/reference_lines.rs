@@ -1,10 +1,10 @@
-//! Lines across a panel, and where the words of the vertical ones stand.
+//! Reference lines, and the placement of the labels of vertical ones.
 
 use crate::model::Direction;
 use crate::panel::ResolvedPanel;
 use crate::text_layout::{FONT_SIZE, shorten, width};
 
-/// A line across a panel and what it means.
+/// A reference line across a panel, with its label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReferenceLine<'f> {
     pub(crate) label: &'f str,
@@ -12,18 +12,18 @@ pub(crate) struct ReferenceLine<'f> {
     pub(crate) direction: Direction,
 }
 
-/// The word of a vertical line.
+/// The label of a vertical line.
 #[derive(Debug)]
 pub(crate) struct PlacedReferenceLine {
     pub(crate) text: String,
     pub(crate) full: String,
-    /// The middle of the word.
+    /// The center of the label.
     pub(crate) x: f64,
     pub(crate) level: usize,
 }
 
-/// The words of the vertical lines above a plot that starts at `left` and is `room` wide, each at the lowest level
-/// where it meets no other.
+/// Places the labels of vertical lines above a plot that starts at `left` and is `room` wide, each at the lowest level
+/// without overlap.
 pub(crate) fn place_reference_lines(
     panel: &ResolvedPanel<'_>,
     left: f64,
@@ -56,7 +56,7 @@ pub(crate) fn place_reference_lines(
     placed
 }
 
-/// How many levels of words stand above a plot.
+/// The number of levels of labels above a plot.
 pub(crate) fn level_count<'l>(lines: impl IntoIterator<Item = &'l PlacedReferenceLine>) -> usize {
     lines.into_iter().map(|line| line.level + 1).max().unwrap_or(0)
 }

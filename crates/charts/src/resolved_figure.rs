@@ -1,17 +1,17 @@
-//! What every renderer draws: the panels with their axes, the styles of the series, and the grid of panels.
+//! Shared by all renderers: panels with resolved axes, styles of the series, and the grid of panels.
 
 use crate::axis::ResolvedAxis;
 use crate::model::Figure;
 use crate::panel::ResolvedPanel;
 use crate::style::StyleMap;
 
-/// A figure that can be drawn.
+/// A figure that is ready to render.
 #[derive(Debug)]
 pub(crate) struct ResolvedFigure<'f> {
     pub(crate) figure: &'f Figure,
     pub(crate) panels: Vec<ResolvedPanel<'f>>,
     pub(crate) styles: StyleMap,
-    /// How many panels stand side by side.
+    /// Panels per row.
     pub(crate) columns: usize,
 }
 
@@ -25,12 +25,12 @@ impl<'f> ResolvedFigure<'f> {
         }
     }
 
-    /// Whether the label of the horizontal axis is worth writing: not if the panel below has the same.
+    /// Whether to show the label of the horizontal axis: not if the panel below has the same one.
     pub(crate) fn shows_x_label(&self, index: usize) -> bool {
         self.shows_label(index, Some(index + self.columns), |panel| &panel.x)
     }
 
-    /// Whether the label of the vertical axis is worth writing: not if the panel to the left has the same.
+    /// Whether to show the label of the vertical axis: not if the panel to the left has the same one.
     pub(crate) fn shows_y_label(&self, index: usize) -> bool {
         let left = (!index.is_multiple_of(self.columns)).then(|| index - 1);
         self.shows_label(index, left, |panel| &panel.y)
@@ -50,7 +50,7 @@ impl<'f> ResolvedFigure<'f> {
     }
 }
 
-/// How many panels stand side by side.
+/// Panels per row.
 fn columns(figure: &Figure) -> usize {
     let count = figure.panels.len();
     let automatic = match count {

@@ -1,4 +1,4 @@
-//! Colours, dashes, markers and hatches, so that a series is known by its colour and, in black and white, by its form.
+//! Colors, dashes, markers and hatches: series can be distinguished by color and, in black and white, by shape.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use crate::model::{Figure, Palette};
 pub(crate) const AXIS: &str = "#444444";
 /// Lines behind the data.
 pub(crate) const GRID: &str = "#e4e4e4";
-/// Words.
+/// Text.
 pub(crate) const TEXT: &str = "#222222";
-/// Words that stand back.
+/// Secondary text.
 pub(crate) const TEXT_MUTED: &str = "#555555";
-/// Series after the last that has a colour.
-pub(crate) const GREY: &str = "#a0a0a0";
+/// Series without a color of their own.
+pub(crate) const GRAY: &str = "#a0a0a0";
 
-/// How many series have a look of their own.
+/// The number of distinct styles.
 pub(crate) const STYLE_COUNT: usize = 8;
 
-/// Okabe and Ito's colours, which colour-blind readers tell apart. Their yellow is darkened: it is not seen on white.
+/// The Okabe-Ito palette, which is safe for color-blind readers. Its yellow is darkened to be visible on white.
 const COLORS: [&str; STYLE_COUNT] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#857a00"];
 
 const DASHES: [&str; STYLE_COUNT] =
     ["", "7 3", "2 2.5", "8 3 2 3", "12 4", "5 2 1.5 2 1.5 2", "1 3.5", "14 3 4 3"];
 
-/// The same dashes in the words of plotly.
+/// The same dashes in plotly's notation.
 const PLOTLY_DASHES: [&str; STYLE_COUNT] = [
     "solid",
     "7px,3px",
@@ -37,7 +37,7 @@ const PLOTLY_DASHES: [&str; STYLE_COUNT] = [
     "14px,3px,4px,3px",
 ];
 
-/// The form of a dot.
+/// The shape of a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
     Circle,
@@ -62,7 +62,7 @@ const MARKERS: [Marker; STYLE_COUNT] = [
 ];
 
 impl Marker {
-    /// What plotly calls it.
+    /// The name in plotly.
     pub(crate) fn plotly(self) -> &'static str {
         match self {
             Self::Circle => "circle",
@@ -77,17 +77,17 @@ impl Marker {
     }
 }
 
-/// How a series looks.
+/// The style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SeriesStyle {
     pub(crate) color: &'static str,
     pub(crate) dash: &'static str,
     pub(crate) plotly_dash: &'static str,
     pub(crate) marker: Marker,
-    /// Which hatch lies over an area; 0 is none.
+    /// The hatch of an area; 0 is none.
     pub(crate) hatch: usize,
-    /// Whether it is one of those too many to tell apart.
-    pub(crate) is_grey: bool,
+    /// Whether it has no style of its own, because there are too many series.
+    pub(crate) is_gray: bool,
 }
 
 const fn style(index: usize) -> SeriesStyle {
@@ -98,28 +98,28 @@ const fn style(index: usize) -> SeriesStyle {
             plotly_dash: PLOTLY_DASHES[index],
             marker: MARKERS[index],
             hatch: index,
-            is_grey: false,
+            is_gray: false,
         }
     } else {
         SeriesStyle {
-            color: GREY,
+            color: GRAY,
             dash: "",
             plotly_dash: "solid",
             marker: Marker::Circle,
             hatch: 0,
-            is_grey: true,
+            is_gray: true,
         }
     }
 }
 
-/// The look of every name in a figure.
+/// The style of every series name in a figure.
 #[derive(Debug)]
 pub(crate) struct StyleMap {
     indexes: BTreeMap<String, usize>,
 }
 
 impl StyleMap {
-    /// Looks in the order in which names appear.
+    /// Assigns styles in the order in which names appear.
     pub(crate) fn new(figure: &Figure) -> Self {
         let mut indexes = BTreeMap::new();
         for name in figure.panels.iter().flat_map(|panel| &panel.layers).filter_map(|layer| layer.name()) {
@@ -133,7 +133,7 @@ impl StyleMap {
         style(self.indexes.get(name).copied().unwrap_or(0))
     }
 
-    /// The named ones that have a colour, in their order.
+    /// The named series with a color, in order.
     pub(crate) fn named(&self) -> Vec<(&str, SeriesStyle)> {
         let mut named: Vec<(&str, usize)> =
             self.indexes.iter().map(|(name, index)| (name.as_str(), *index)).collect();
@@ -142,13 +142,13 @@ impl StyleMap {
         named.into_iter().map(|(name, index)| (name, style(index))).collect()
     }
 
-    /// How many share the grey.
-    pub(crate) fn grey(&self) -> usize {
+    /// The number of series without a color of their own.
+    pub(crate) fn gray_count(&self) -> usize {
         self.indexes.len().saturating_sub(STYLE_COUNT)
     }
 }
 
-/// Anchors of the colours of amounts: dark and light at the ends, blue against yellow between.
+/// Anchors of the sequential palette, from dark blue to light yellow.
 const SEQUENTIAL: [[f64; 3]; 5] = [
     [0.0, 32.0, 76.0],
     [62.0, 74.0, 110.0],
@@ -157,7 +157,7 @@ const SEQUENTIAL: [[f64; 3]; 5] = [
     [255.0, 233.0, 69.0],
 ];
 
-/// Anchors of the colours of differences: blue, white, orange.
+/// Anchors of the diverging palette: blue, white, orange.
 const DIVERGING: [[f64; 3]; 5] = [
     [5.0, 78.0, 140.0],
     [116.0, 173.0, 216.0],
@@ -174,7 +174,7 @@ impl Palette {
         }
     }
 
-    /// The colour at a share of the way.
+    /// The color at a fraction of the scale.
     pub(crate) fn at(self, fraction: f64) -> Color {
         let anchors = self.anchors();
         let along = fraction.clamp(0.0, 1.0) * (anchors.len() - 1) as f64;
@@ -188,7 +188,7 @@ impl Palette {
     }
 }
 
-/// A colour between the anchors.
+/// An RGB color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Color([u8; 3]);
 
@@ -198,7 +198,7 @@ impl Color {
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
-    /// Black or white, whichever stands out more: by the relative luminance of WCAG 2.
+    /// Black or white, whichever has more contrast (relative luminance of WCAG 2).
     pub(crate) fn text_color(self) -> &'static str {
         let linear = |channel: u8| {
             let fraction = f64::from(channel) / 255.0;
@@ -227,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn ninth_name_is_grey() {
+    fn ninth_name_is_gray() {
         let layers = (0..12).map(|index| Layer::dots(format!("m{index}"), Vec::new())).collect();
         let panel = Panel { layers, ..Panel::new("", Axis::linear("x"), Axis::linear("y")) };
         let styles = StyleMap::new(&Figure::new("").panel(panel));
         assert_eq!(styles.named().len(), STYLE_COUNT);
-        assert_eq!(styles.grey(), 4);
-        assert!(styles.get("m8").is_grey && !styles.get("m7").is_grey);
+        assert_eq!(styles.gray_count(), 4);
+        assert!(styles.get("m8").is_gray && !styles.get("m7").is_gray);
         assert_ne!(styles.get("m0").marker, styles.get("m1").marker);
     }
 }

@@ -1,4 +1,4 @@
-//! The figure as SVG: header, legend, axes, and each layer by its own file.
+//! SVG output: header, legend and axes; layers are in modules of their own.
 
 mod canvas;
 mod dendrogram;
@@ -15,7 +15,7 @@ use crate::notes::notes;
 use crate::number::coordinate;
 use crate::panel::ResolvedPanel;
 use crate::resolved_figure::ResolvedFigure;
-use crate::style::{AXIS, GREY, GRID, STYLE_COUNT, SeriesStyle, StyleMap, TEXT, TEXT_MUTED};
+use crate::style::{AXIS, GRAY, GRID, STYLE_COUNT, SeriesStyle, StyleMap, TEXT, TEXT_MUTED};
 use crate::text_layout::{FONT_SIZE, escape, shorten, width};
 use canvas::{Anchor, Area, Canvas, Paint, TextSpan};
 use layout::{
@@ -23,20 +23,20 @@ use layout::{
     TITLE_FONT_SIZE, WIDTH,
 };
 
-/// Fonts of a reader's own; the last is the one that a PNG is drawn with.
+/// Fonts of the reader's system; PNGs use the last one.
 const FONTS: &str = "Helvetica, Arial, sans-serif";
 
-/// Lines that tell horizontal rules apart.
+/// Dashes of horizontal reference lines.
 const REFERENCE_LINE_DASHES: [&str; 3] = ["5 3", "1.5 2.5", "9 3 2 3"];
 
-/// What a sample in the legend stands for.
+/// The kind of a sample in the legend.
 enum Sample<'f> {
     Series(&'f str, SeriesStyle),
     More,
     ReferenceLine(usize),
 }
 
-/// A panel, its room, and how the names in it look.
+/// A panel, its area, and the styles of its series.
 pub(crate) struct PanelContext<'a, 'f> {
     pub(crate) panel: &'a ResolvedPanel<'f>,
     pub(crate) area: Area,
@@ -44,12 +44,12 @@ pub(crate) struct PanelContext<'a, 'f> {
 }
 
 impl PanelContext<'_, '_> {
-    /// Where a number is across.
+    /// The x coordinate of a value.
     pub(crate) fn x(&self, number: f64) -> Option<f64> {
         self.panel.x.fraction(number).map(|fraction| self.across(fraction))
     }
 
-    /// Where a number is from the top.
+    /// The y coordinate of a value.
     pub(crate) fn y(&self, number: f64) -> Option<f64> {
         self.panel.y.fraction(number).map(|fraction| self.down(fraction))
     }
@@ -58,14 +58,14 @@ impl PanelContext<'_, '_> {
         self.area.x + fraction * self.area.width
     }
 
-    /// Names run down, numbers up.
+    /// Categories run downwards, values upwards.
     pub(crate) fn down(&self, fraction: f64) -> f64 {
         let fraction = if self.panel.y.names().is_some() { fraction } else { 1.0 - fraction };
         self.area.y + fraction * self.area.height
     }
 }
 
-/// The labels of the horizontal lines of a figure, each once.
+/// The distinct labels of the horizontal lines of a figure.
 fn reference_line_labels<'f>(panels: &[ResolvedPanel<'f>]) -> Vec<&'f str> {
     let mut labels = Vec::new();
     for reference_line in panels.iter().flat_map(ResolvedPanel::reference_lines) {
@@ -76,7 +76,7 @@ fn reference_line_labels<'f>(panels: &[ResolvedPanel<'f>]) -> Vec<&'f str> {
     labels
 }
 
-/// The whole figure. With `embolden`, letters have an edge, for a light font.
+/// The figure as SVG. With `embolden`, text gets an outline, for a light font.
 pub(crate) fn svg(figure: &Figure, embolden: bool) -> String {
     let resolved = ResolvedFigure::new(figure);
     let ResolvedFigure { panels, styles, .. } = &resolved;
@@ -86,8 +86,8 @@ pub(crate) fn svg(figure: &Figure, embolden: bool) -> String {
         .into_iter()
         .map(|(name, style)| (Sample::Series(name, style), name.to_owned()))
         .collect();
-    if styles.grey() > 0 {
-        samples.push((Sample::More, format!("{} more", styles.grey())));
+    if styles.gray_count() > 0 {
+        samples.push((Sample::More, format!("{} more", styles.gray_count())));
     }
     let named_reference_lines = reference_lines.iter().enumerate().filter(|(_, label)| !label.is_empty());
     samples.extend(
@@ -144,8 +144,8 @@ fn svg_document(figure: &Figure, height: f64, body: &str) -> String {
     svg
 }
 
-/// White lines over coloured areas, one pattern a look, grey ones over missing cells, and the scales of colours. They are
-/// the same in every figure, so it does no harm if several on a page name them alike.
+/// Hatch patterns for colored areas and missing cells, and the color scales. They are the same in every figure, so equal ids
+/// on one page do no harm.
 fn definitions() -> String {
     let lines = [
         "M-1 1L1 -1M0 6L6 0M5 7L7 5",
@@ -187,7 +187,7 @@ fn header(canvas: &mut Canvas, layout: &Layout) {
 fn draw_sample(canvas: &mut Canvas, figure: &Figure, sample: &Sample<'_>, x: f64, y: f64) {
     let (from, to, middle) = ((x, y), (x + LEGEND_SAMPLE_WIDTH, y), (x + LEGEND_SAMPLE_WIDTH / 2.0, y));
     match sample {
-        Sample::More => canvas.line(from, to, &Paint::stroke(GREY, 1.2)),
+        Sample::More => canvas.line(from, to, &Paint::stroke(GRAY, 1.2)),
         Sample::ReferenceLine(index) => {
             canvas.line(
                 from,
@@ -232,7 +232,7 @@ fn draw_panel(
         grid(canvas, &context, plot);
     }
     draw_reference_lines(canvas, &context, plot, reference_lines);
-    // Half a marker may stand out of the frame.
+    // Half a marker may extend beyond the frame.
     canvas.within(area.grown(series::RADIUS + 1.0), |canvas| {
         series::bands(canvas, &context);
         for (index, layer) in panel.layers.iter().enumerate() {
@@ -320,7 +320,7 @@ fn draw_reference_lines(
     }
 }
 
-/// The words below the axis; returns where they end.
+/// The labels below the axis; returns where they end.
 fn x_tick_labels(canvas: &mut Canvas, plot: &Plot) -> f64 {
     let area = plot.area;
     let top = area.bottom() + TICK_GAP;
@@ -363,7 +363,7 @@ fn x_label(canvas: &mut Canvas, panel: &ResolvedPanel<'_>, plot: &Plot, top: f64
     }
     let text = shorten(&panel.x.label, FONT_SIZE, plot.outer.width);
     let half = width(&text, FONT_SIZE) / 2.0;
-    // The middle of the axis, unless the label would then leave the panel's room.
+    // At the middle of the axis, unless the label would leave the panel's area.
     let middle = (plot.area.x + plot.area.width / 2.0)
         .clamp(plot.outer.x + half, (plot.outer.right() - half).max(plot.outer.x + half));
     let words = TextSpan::new(&text, middle, top + 12.0).anchor(Anchor::Middle);

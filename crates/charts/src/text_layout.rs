@@ -1,8 +1,8 @@
-//! How wide words are, and how they are cut and escaped.
+//! Text widths, shortening, wrapping and escaping.
 
 use std::borrow::Cow;
 
-/// Size of words: 9 points.
+/// Font size: 9 points.
 pub(crate) const FONT_SIZE: f64 = 12.0;
 /// Advance widths of the printable ASCII characters of Ubuntu Light, in thousandths of the size.
 const WIDTHS: [u16; 95] = [
@@ -13,16 +13,16 @@ const WIDTHS: [u16; 95] = [
     387, 569, 480, 775, 499, 474, 455, 319, 262, 319, 564,
 ];
 
-/// A reader's own sans-serif may be a little wider than ours.
+/// Headroom, since a reader's sans-serif font may be wider.
 const WIDTH_ALLOWANCE: f64 = 1.06;
 
 fn advance(character: char) -> f64 {
     let code = character as u32;
     match code {
         32..=126 => f64::from(WIDTHS[(code - 32) as usize]),
-        // Marks and joiners stand on the character before them.
+        // Combining marks and joiners have no width.
         0x300..=0x36f | 0x200b..=0x200d => 0.0,
-        // Ideographs, and whatever is drawn as large as they are.
+        // Ideographs and other wide characters.
         0x1100..=0x115f
         | 0x2e80..=0xa4cf
         | 0xac00..=0xd7a3
@@ -34,18 +34,18 @@ fn advance(character: char) -> f64 {
     }
 }
 
-/// About how wide a text is, in pixels.
+/// The approximate width of a text in pixels.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size / 1000.0 * WIDTH_ALLOWANCE
 }
 
-/// The text, or as much of its beginning and its end as fits: names of models differ at both.
+/// The text, shortened in the middle if necessary, since model names differ at both ends.
 pub(crate) fn shorten(text: &str, size: f64, room: f64) -> Cow<'_, str> {
     if width(text, size) <= room {
         return Cow::Borrowed(text);
     }
     let characters: Vec<char> = text.chars().collect();
-    // The widest cut that fits; cutting one more never makes the rest wider.
+    // Binary search: removing more characters never makes the rest wider.
     let cut = |kept: usize| -> String {
         let head = kept.div_ceil(2);
         let tail = characters.len() - (kept - head);
@@ -55,7 +55,7 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> Cow<'_, str> {
     Cow::Owned(fits.unwrap_or_else(|| "…".to_owned()))
 }
 
-/// The text in lines that fit, broken at spaces; a word that is too long is shortened.
+/// Wraps the text at spaces; a word that is too long is shortened.
 pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -71,8 +71,7 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// The text for XML and HTML, in elements and in attributes. Characters that XML cannot hold become a replacement
-/// character.
+/// Escapes a text for XML and HTML elements and attributes. Characters that are invalid in XML become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

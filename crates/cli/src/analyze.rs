@@ -1,4 +1,4 @@
-//! `reasonscape analyze`: what a study shows.
+//! `reasonscape analyze`: analyses of a study.
 
 mod aggregate;
 mod compare;
@@ -29,10 +29,11 @@ use self::plot::Plot;
 use super::Global;
 use super::study::study_folder;
 use crate::error::CliError;
+use crate::mode::ModeArgs;
 
-/// Say what a study shows: what is there, who leads, who beats whom, where and how models break
+/// Analyze a study: leaderboard, comparisons, difficulty curves, token use
 ///
-/// Reads the counters that `evaluate` wrote; nothing is sent. Start with `scores`.
+/// Reads the results that `run` or `evaluate` wrote; no requests are sent. Start with `scores`.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
@@ -55,7 +56,7 @@ enum AnalyzeSubcommand {
     Modes(modes::Modes),
     Projection(projection::Projection),
     Surface(surface::Surface),
-    // The former name, which scripts may still use.
+    // The former name still works.
     #[command(alias = "frontier")]
     Threshold(threshold::Threshold),
     Similarity(similarity::Similarity),
@@ -90,17 +91,15 @@ impl AnalyzeCommand {
     }
 }
 
-/// The message for a subcommand that has another name now, or that belongs below `analyze`, if the error is about one.
+/// The message for a subcommand that was renamed or belongs below `analyze`, if the error is about one.
 pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue};
 
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     if name == "cluster" {
-        return Some(
-            "`analyze cluster` has another name now; use `reasonscape analyze similarity`".to_owned(),
-        );
+        return Some("`analyze cluster` was renamed; use `reasonscape analyze similarity`".to_owned());
     }
-    // Other commands have subcommands too: `suite points` isn't meant as an analysis.
+    // Not for subcommands of other commands, such as `suite points`.
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
         _ => String::new(),
@@ -116,37 +115,22 @@ pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<String> {
     Some(format!("unrecognized subcommand `{name}`; did you mean `reasonscape analyze {analysis}`?"))
 }
 
-/// A study, the part of it that is meant, and how shares are estimated.
+/// A study, and a selection of its points.
 #[derive(Debug, clap::Args)]
 struct StudyArgs {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// Only points whose COLUMN is VALUE, as `model=qwen*`, `base_task=sort,dates`, `params.length=8..32` or
-    /// `groups=arch:moe`; may be repeated.
+    /// Only points whose COLUMN matches VALUE, e.g. `model=qwen*`, `base_task=sort,dates`, `params.length=8..32` or
+    /// `groups=arch:moe` (repeatable).
     ///
     /// Columns: `eval_id`, `model`, `template`, `sampler`, `base_task`, `manifold`, `params`, `params.NAME`,
-    /// `facets.NAME`, `groups`. Different columns must all hold; of several values of one column, one must.
+    /// `facets.NAME`, `groups`. A point must match every column that is filtered, and at least one value of each.
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
-    /// Read only the first N problems of each point, as if the study had `count = N`.
+    /// Only use the first N problems of each point, as if the study had `count = N`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     first: Option<u64>,
-}
-
-/// Which estimator is used.
-#[derive(Debug, clap::Args)]
-struct ModeArgs {
-    /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`.
-    #[arg(long)]
-    mode: Option<Mode>,
-}
-
-impl ModeArgs {
-    /// The estimator at this confidence, `C_P` unless another mode is given.
-    fn estimator(&self, confidence: Confidence) -> Estimator {
-        Estimator { confidence, ..Estimator::from(self.mode.unwrap_or(Mode::C_P)) }
-    }
 }
 
 /// How accuracy is estimated.
@@ -154,22 +138,22 @@ impl ModeArgs {
 struct EstimatorArgs {
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// Compute the products of the C and K estimators everywhere, to reproduce published ReasonScape figures.
+    /// Always compute the full products of the C and K estimators, to reproduce published ReasonScape numbers.
     ///
-    /// Without it, the factor for completion is dropped where nothing was truncated, and C is E where nothing can be
-    /// guessed (`reasonscape help statistics`).
+    /// By default the completion factor is dropped where no trial was truncated, and C equals E where nothing can be
+    /// guessed (see `reasonscape help statistics`).
     #[arg(long)]
     literal: bool,
 }
 
 impl EstimatorArgs {
     fn estimator(&self, default: Mode) -> Estimator {
-        Estimator { is_literal: self.literal, ..Estimator::from(self.mode_args.mode.unwrap_or(default)) }
+        Estimator { is_literal: self.literal, ..Estimator::from(self.mode_args.mode(default)) }
     }
 }
 
 impl StudyArgs {
-    /// Opens the study and says what was found odd.
+    /// Opens the study and prints its remarks.
     async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), CliError> {
         let query = PointQuery::parse(&self.filters)?;
         let db = PointsDb::open_first(&study_folder(&self.study)?, self.first).await?;
@@ -183,10 +167,10 @@ impl StudyArgs {
     }
 }
 
-/// How sure an interval has to be.
+/// The confidence level of intervals.
 #[derive(Debug, clap::Args)]
 struct ConfidenceArgs {
-    /// How sure an interval is to contain the truth.
+    /// Confidence level of the intervals.
     #[arg(long, value_name = "LEVEL", default_value_t = 0.95, allow_hyphen_values = true)]
     confidence: f64,
 }
@@ -195,14 +179,14 @@ impl ConfidenceArgs {
     fn confidence(&self) -> Result<Confidence, CliError> {
         Confidence::new(self.confidence).map_err(|_| {
             CliError::input(format_args!(
-                "`--confidence {}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %",
+                "`--confidence {}` is out of range; expected a number from 0.01 to 0.999999, e.g. 0.95 for 95 %",
                 self.confidence
             ))
         })
     }
 }
 
-/// An analysis that has a picture.
+/// Arguments of an analysis with a figure.
 #[derive(Debug, clap::Args)]
 struct PlotArgs {
     #[command(flatten)]
@@ -223,7 +207,7 @@ impl PlotArgs {
     }
 }
 
-/// An analysis of accuracy that has a picture.
+/// Arguments of an analysis of accuracy with a figure.
 #[derive(Debug, clap::Args)]
 struct AccuracyPlotArgs {
     #[command(flatten)]
@@ -235,11 +219,16 @@ struct AccuracyPlotArgs {
 impl AccuracyPlotArgs {
     async fn open(&self, global: Global) -> Result<(Estimator, PointsDb, PointQuery), CliError> {
         let (confidence, db, query) = self.plot_args.open(global).await?;
-        Ok((self.mode_args.estimator(confidence), db, query))
+        Ok((estimator(self.mode_args, confidence), db, query))
     }
 }
 
-/// A list of estimates.
+/// The estimator of `--mode` at this confidence level, `C_P` by default.
+fn estimator(mode_args: ModeArgs, confidence: Confidence) -> Estimator {
+    Estimator { confidence, ..Estimator::from(mode_args.mode(Mode::C_P)) }
+}
+
+/// Arguments of a list of estimates.
 #[derive(Debug, clap::Args)]
 struct EstimateListArgs {
     #[command(flatten)]
@@ -263,22 +252,22 @@ impl EstimateListArgs {
     }
 }
 
-/// An analysis of trials that has a picture.
+/// Arguments of an analysis of trials with a figure.
 #[derive(Debug, clap::Args)]
 struct TrialArgs {
     #[command(flatten)]
     plot_args: PlotArgs,
-    /// A row for each evaluation, or for each of its tasks.
+    /// One row per evaluation, or per evaluation and task.
     #[arg(long, value_enum, default_value_t)]
     by: GroupByArg,
 }
 
-/// What a row of an analysis of trials stands for.
+/// What one row stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum GroupByArg {
-    /// An evaluation, all its tasks together.
+    /// One row per evaluation, all tasks pooled.
     Eval,
-    /// An evaluation on one task.
+    /// One row per evaluation and task.
     #[default]
     Task,
 }
@@ -292,7 +281,7 @@ impl From<GroupByArg> for GroupBy {
     }
 }
 
-/// Says how many trials are missing, and what is to be done. What a log of another tool lacks, no run can ask for.
+/// Notes how many trials are missing. Those of imported logs can't be run.
 fn note_missing<'a>(
     db: &PointsDb,
     rows: impl Iterator<Item = (&'a String, u64)>,
@@ -305,19 +294,19 @@ fn note_missing<'a>(
     }
     if own > 0 {
         global.note(format_args!(
-            "{} missing{suffix}; `reasonscape run` asks for what is missing",
+            "{} missing{suffix}; `reasonscape run` sends the missing requests",
             pluralize(own, "trial")
         ));
     }
     if imported > 0 {
         global.note(format_args!(
-            "{} missing in imported logs: without a score, or never reached",
+            "{} missing in imported logs: no score, or never run",
             pluralize(imported, "trial")
         ));
     }
 }
 
-/// A number in words of one syllable: `3 trials`, `1 trial`.
+/// `3 trials`, `1 trial`.
 fn pluralize(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

@@ -1,4 +1,4 @@
-//! `reasonscape cache`: what a study's cache holds, whether it is sound, moving entries in and out, making room.
+//! `reasonscape cache`: statistics, verification, export, import and pruning of a study's response cache.
 
 mod inspect;
 mod prune;
@@ -14,10 +14,10 @@ use super::Global;
 use super::study::study_folder;
 use crate::error::CliError;
 
-/// Look after the responses that a study has paid for
+/// Manage the response cache
 ///
-/// The cache is the file `cache.sqlite` in the study's folder. Everything else can be made from it again without
-/// sending a request.
+/// The cache is the file `cache.sqlite` in the study directory. All results can be recomputed from it without sending a
+/// request.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct CacheCommand {
@@ -27,9 +27,9 @@ pub(super) struct CacheCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Count entries and bytes, model by model
+    /// Show the number and size of the entries, by model
     Stats(CacheArgs),
-    /// Check every entry and the database; exit code 1 if anything is damaged
+    /// Check the database and every entry; exits with 1 if anything is damaged
     Verify(CacheArgs),
     Export(transfer::Export),
     Import(transfer::Import),
@@ -38,7 +38,7 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct CacheArgs {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
 }
@@ -68,7 +68,7 @@ impl CacheArgs {
         Ok(Cache::open(self.path()?)?)
     }
 
-    /// A cache that has to be there already.
+    /// Opens a cache that must exist.
     fn open_existing(&self) -> Result<Cache, CliError> {
         let path = self.path()?;
         Cache::open_read_only(&path)?;
@@ -76,7 +76,7 @@ impl CacheArgs {
     }
 }
 
-/// Tells a person every two seconds how far it is, so that quick work says nothing.
+/// Prints progress every two seconds; quick work prints nothing.
 struct CacheProgress {
     global: Global,
     verb: &'static str,
@@ -103,7 +103,7 @@ impl CacheProgress {
     }
 }
 
-/// `entry` or `entries`, with how many.
+/// `1 entry`, `2 entries`.
 fn pluralize_entries(count: u64) -> String {
     format!("{count} {}", if count == 1 { "entry" } else { "entries" })
 }

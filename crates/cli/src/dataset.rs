@@ -1,4 +1,4 @@
-//! Reading somebody's dataset.
+//! Arguments for reading a dataset.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::error::CliError;
 use reasonscape_ingest::dataset_reader;
 use reasonscape_ingest::dataset_reader::{DatasetError, describe_problems, lines_are};
 
-/// How a dataset is to be read.
+/// How to read a dataset.
 #[derive(Debug, clap::Args)]
 pub(super) struct DatasetFormat {
-    /// What fields are called in the file, as in `input=question,target=answer`.
+    /// Names of the columns in the file, e.g. `input=question,target=answer`.
     #[arg(long, value_name = "FIELD=NAME,…")]
     map: Option<ColumnMap>,
-    /// Pattern that finds the answer in the target, its first group if it has one, as in `#### (.*)`.
+    /// Regular expression that extracts the answer from the target (its first group, if any), e.g. `#### (.*)`.
     #[arg(long, value_name = "REGEX")]
     target_regex: Option<String>,
 }
 
 impl DatasetFormat {
-    /// The first argument that was given.
+    /// The first given option.
     pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         match (&self.map, &self.target_regex) {
             (Some(_), _) => Some("--map"),
@@ -30,7 +30,7 @@ impl DatasetFormat {
         }
     }
 
-    /// The items of a file. Every line that is wrong is told at once.
+    /// Reads the items of a file. Reports all invalid lines at once.
     pub(super) fn items(&self, file: &Path) -> Result<Vec<Item>, CliError> {
         let format = dataset_reader::DatasetFormat {
             columns: self.map.clone().unwrap_or_default(),
@@ -41,12 +41,12 @@ impl DatasetFormat {
             DatasetError::Lines(problems) => {
                 let is_missing_column = |problem: &LineError| problem.problem.starts_with("no `");
                 let hint = if self.map.is_none() && problems.iter().any(is_missing_column) {
-                    "\nif the file calls a column otherwise, map it, as in `--map input=question,target=answer`"
+                    "\nif the columns have other names, map them, e.g. `--map input=question,target=answer`"
                 } else {
                     ""
                 };
                 CliError::input(format_args!(
-                    "`{}`: {} wrong, and nothing was asked\n  {}{hint}",
+                    "`{}`: {} invalid; no requests were sent\n  {}{hint}",
                     file.display(),
                     lines_are(&problems),
                     describe_problems(&problems).join("\n  ")
@@ -57,7 +57,8 @@ impl DatasetFormat {
 
     fn pattern(&self) -> Result<Option<Regex>, CliError> {
         let compile = |text: &String| {
-            Regex::new(text).map_err(|error| CliError::input(format_args!("--target-regex: {error}")))
+            Regex::new(text)
+                .map_err(|error| CliError::input(format_args!("invalid `--target-regex`: {error}")))
         };
         self.target_regex.as_ref().map(compile).transpose()
     }

@@ -1,4 +1,4 @@
-//! `reasonscape demo`: the whole thing on five simulated models, in seconds.
+//! `reasonscape demo`: a complete study of five simulated models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,29 +23,29 @@ use reasonscape_analysis::{
     GroupBy, Pairwise, PointQuery, ScoreRow, TokensOptions, TokensRow, leaderboard, pairwise, tokens,
 };
 
-/// What is asked.
+/// The study of the demo.
 const STUDY: &str = include_str!("demo/study.toml");
 
-/// See all of it work, on five simulated models and without a key
+/// Run a demo study with five simulated models, without an API key
 ///
-/// Starts the simulator, asks the models the suite `quick` over HTTP, judges their answers, prints the leaderboard with
-/// its intervals, who beats whom and what was found about truncation, and writes the report. All of it goes to one
-/// folder; a second time nothing is asked again.
+/// Starts the simulator, runs the suite `quick` over HTTP, scores the responses, prints the leaderboard, pairwise
+/// win rates and a finding on truncation, and writes a report. Everything is written to one directory;
+/// a second demo uses the cached responses.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape demo\n  reasonscape demo --dir /tmp/demo --serve")]
 pub(super) struct Demo {
-    /// Folder for everything that it writes.
+    /// Directory of the demo study.
     #[arg(long, value_name = "DIR", default_value = "reasonscape-demo")]
     dir: PathBuf,
-    /// Show it in the browser afterwards, until Ctrl-C.
+    /// Then serve the study in the browser, until Ctrl-C.
     #[arg(long)]
     serve: bool,
-    /// Port for `--serve`; 0 takes a free one.
+    /// Port of `--serve`; 0 for a free port.
     #[arg(long, default_value_t = 8050, value_name = "N", requires = "serve")]
     port: u16,
 }
 
-/// All that the demo says, for programs.
+/// The output of the demo as JSON.
 #[derive(Serialize)]
 struct DemoOutput<'a> {
     leaderboard: &'a [ScoreRow],
@@ -68,7 +68,7 @@ impl Demo {
             eval.base_urls = vec![server.base_url()];
         }
         global.note(format_args!(
-            "asking {} simulated models {} questions each, over HTTP on {}; what was answered before is not asked again",
+            "running {} simulated models on {} problems each, over HTTP on {}; cached responses are not requested again",
             study.evals.len(),
             server.question_count(),
             server.base_url()
@@ -79,13 +79,13 @@ impl Demo {
         let report = self.dir.join("reports").join("report.html");
         super::wait_for(self.show(&report, global))?;
         let folder = self.dir.display();
-        global.note(format_args!("the report is in `{}`", report.display()));
+        global.note(format_args!("wrote the report to `{}`", report.display()));
         global.note(format_args!(
-            "next: `reasonscape serve {folder}` shows all of it in the browser, down to every answer"
+            "next: `reasonscape serve {folder}` shows the study in the browser, down to every response"
         ));
-        global.note("next: `reasonscape init my-study` begins a study of your own model, `reasonscape run my-study` asks it");
+        global.note("next: `reasonscape init my-study` creates a study of your model, `reasonscape run my-study` runs it");
         global.note(
-            "next: `reasonscape run questions.jsonl --model NAME --base-url URL` asks questions of your own",
+            "next: `reasonscape run questions.jsonl --model NAME --base-url URL` runs your own dataset",
         );
         if self.serve {
             return Serve::on_localhost(self.dir, self.port).run(global);
@@ -93,7 +93,7 @@ impl Demo {
         Ok(())
     }
 
-    /// Prints what was found, and writes the report.
+    /// Prints the results and writes the report.
     async fn show(&self, report: &Path, global: Global) -> Result<(), CliError> {
         let (db, query) = (PointsDb::open(&self.dir).await?, PointQuery::parse(&[])?);
         let board = leaderboard(&db, &query, Mode::C_P.into()).await?;
@@ -110,32 +110,32 @@ impl Demo {
                 DemoOutput { leaderboard: &board.rows, pairwise: &comparisons, finding: &finding, report };
             print(global.format, &standings(&board), &output)?;
         } else {
-            global.caption("the leaderboard: = is a tie, ± half of the 95 % interval");
+            global.caption("leaderboard: = is a tie, ± is half the width of the interval of the score");
             print_text(&standings(&board).render(global.format)?)?;
             global.caption(
-                "head to head: `vs 2` is the mean probability of being better than number 2 on a task",
+                "pairwise: `vs 2` is the win rate against number 2: the probability of being better on a task, averaged over tasks",
             );
             print_text(&head_to_head(&comparisons).render(global.format)?)?;
-            global.note(format_args!("found: {finding}"));
+            global.note(format_args!("finding: {finding}"));
         }
         write_html_report(&db, &query, "ReasonScape demo", Mode::C_P, report).await
     }
 }
 
-/// The study in its folder, unless there is something else.
+/// Writes the study, unless the directory contains something else.
 fn prepare(folder: &Path) -> Result<(), CliError> {
     let file = folder.join(Study::FILE);
     let occupied_error = |what: &str| {
         CliError::input(format_args!(
-            "`{}` {what}, which the demo leaves as it is; name another folder, as in `reasonscape demo --dir other`",
+            "`{}` {what}; choose another directory, e.g. `reasonscape demo --dir other`",
             folder.display()
         ))
     };
     match fs::read_to_string(&file) {
-        Ok(text) if text == STUDY => return Ok(()),
-        Ok(_) => return Err(occupied_error("holds another study")),
+        Ok(text) if settings(&text).eq(settings(STUDY)) => return Ok(()),
+        Ok(_) => return Err(occupied_error("contains another study")),
         Err(_) if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
-            return Err(occupied_error("holds something else"));
+            return Err(occupied_error("contains other files"));
         }
         Err(_) => {}
     }
@@ -145,7 +145,12 @@ fn prepare(folder: &Path) -> Result<(), CliError> {
         .map_err(CliError::Input)
 }
 
-/// Who beats whom, in as many columns as fit anywhere.
+/// The lines of a study without comments, so that the demo of another version is recognized.
+fn settings(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with('#'))
+}
+
+/// The win rates, narrow enough for any terminal.
 fn head_to_head(found: &Pairwise) -> Table {
     let opponents = (1..=found.evals.len()).map(|rank| format!("vs {rank}"));
     let columns: Vec<String> = ["#", "name", "Elo"].map(str::to_owned).into_iter().chain(opponents).collect();
@@ -159,7 +164,7 @@ fn head_to_head(found: &Pairwise) -> Table {
     table
 }
 
-/// What there is to say of the model that was cut off most.
+/// The finding on the model with the most truncated trials.
 fn finding(rows: &[TokensRow]) -> String {
     let truncation_rate = |row: &&TokensRow| row.now.map_or(0.0, |now| now.n_t / now.n.max(1.0));
     let most_truncated = rows.iter().max_by(|a, b| truncation_rate(a).total_cmp(&truncation_rate(b)));

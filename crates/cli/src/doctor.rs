@@ -1,4 +1,4 @@
-//! `reasonscape doctor`: what would go wrong with a run, before it does.
+//! `reasonscape doctor`: checks a study before it is run.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -16,39 +16,39 @@ use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Below this much room a run may end for lack of it.
+/// With less free space a run may fill the disk.
 const MIN_FREE_BYTES: u64 = 1 << 30;
-/// Characters of a reply that are shown.
+/// Maximum length of a reply that is shown.
 const MAX_REPLY_LEN: usize = 40;
-/// Models of an endpoint that are shown.
+/// Maximum number of models listed per endpoint.
 const MAX_NAMES: usize = 6;
 
-/// Check what a run needs: endpoints, keys, model names, the cache, the disk
+/// Check a study: endpoints, API keys, model names, cache and disk space
 ///
-/// Asks each endpoint of a study which models it has, which costs nothing; `--ask` also sends each one short question with
-/// everything that a run would send. Whatever is wrong comes with its remedy, and the exit code is 1.
+/// Lists the models of each endpoint, which costs nothing, and optionally sends each model one short request with the
+/// settings of a run. Every problem is reported with a fix, and the exit code is 1.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  reasonscape doctor my-study\n  reasonscape doctor my-study --ask")]
+#[command(after_help = "Examples:\n  reasonscape doctor my-study\n  reasonscape doctor my-study --request")]
 pub(super) struct Doctor {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY", default_value = ".")]
     study: PathBuf,
-    /// Ask each model one short question, which is the only thing here that may cost something.
-    #[arg(long)]
-    ask: bool,
+    /// Also send each model one short request; this is the only check that may cost something.
+    #[arg(long, alias = "ask")] // wording: allow
+    request: bool,
 }
 
-/// How something stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum CheckState {
     Good,
-    /// It may do.
+    /// Possibly a problem.
     Unsure,
     Wrong,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Serialize)]
 struct Check {
     what: String,
@@ -64,6 +64,7 @@ impl Doctor {
         match Study::load(&self.study) {
             Err(error) => checks.wrong("study", error),
             Ok(study) => {
+                study.notices.iter().for_each(|notice| global.note(notice));
                 let count = study.evals.len();
                 let evaluations =
                     if count == 1 { "one evaluation".to_owned() } else { format!("{count} evaluations") };
@@ -72,9 +73,9 @@ impl Doctor {
                 for eval in &study.evals {
                     checks.key(eval);
                     for base_url in &eval.base_urls {
-                        // Two evaluations of one model differ in how it is asked, which `--ask` looks at.
-                        if self.ask || seen.insert((base_url.clone(), eval.model.clone())) {
-                            checks.endpoint(eval, base_url, self.ask);
+                        // Evaluations of one model differ in request settings, which only the test request checks.
+                        if self.request || seen.insert((base_url.clone(), eval.model.clone())) {
+                            checks.endpoint(eval, base_url, self.request);
                         }
                     }
                 }
@@ -110,7 +111,7 @@ impl Checks {
 
     fn key(&mut self, eval: &Eval) {
         let Some(variable) = &eval.api_key_env else { return };
-        let what = format!("key of {}", eval.name);
+        let what = format!("API key of {}", eval.name);
         match eval.api_key() {
             Ok(_) => self.good(&what, format_args!("`{variable}` is set")),
             Err(error) => self.wrong(&what, error),
@@ -120,7 +121,7 @@ impl Checks {
     fn endpoint(&mut self, eval: &Eval, base_url: &str, send_question: bool) {
         let what = format!("{} at {}", eval.name, without_credentials(base_url));
         match list_models(eval, base_url) {
-            Ok(models) if models.contains(&eval.model) => self.good(&what, "it has the model"),
+            Ok(models) if models.contains(&eval.model) => self.good(&what, "the model is available"),
             Ok(models) => {
                 let names: Vec<&str> = models.iter().map(String::as_str).collect();
                 let near = closest(&eval.model, &names);
@@ -128,7 +129,7 @@ impl Checks {
                 self.wrong(
                     &what,
                     format_args!(
-                        "it has no model `{}`{near}; it has {}",
+                        "no model `{}`{near}; available: {}",
                         eval.model,
                         list_names(&names, MAX_NAMES)
                     ),
@@ -137,7 +138,7 @@ impl Checks {
             Err(ProbeError::NoList { status }) if !send_question => self.unsure(
                 &what,
                 format_args!(
-                    "it answers but does not list its models (HTTP {status}); `--ask` asks it a question"
+                    "the endpoint responds but does not list its models (HTTP {status}); `--request` sends a test request"
                 ),
             ),
             Err(ProbeError::NoList { .. }) => {}
@@ -151,7 +152,7 @@ impl Checks {
                     if printable.count() > MAX_REPLY_LEN {
                         reply.push('…');
                     }
-                    self.good(&what, format_args!("it says `{reply}` after {:.1} s", took.as_secs_f64()));
+                    self.good(&what, format_args!("replied `{reply}` after {:.1} s", took.as_secs_f64()));
                 }
                 Err(problem) => self.wrong(&what, problem),
             }
@@ -161,12 +162,12 @@ impl Checks {
     fn cache(&mut self, folder: &Path) {
         let path = folder.join(Study::CACHE_FILE);
         if !path.exists() {
-            return self.good("cache", "none yet; the first run makes it");
+            return self.good("cache", "none yet; the first run creates it");
         }
         let count = Cache::open_read_only(&path).and_then(|cache| cache.reader()?.count());
         match count {
             Ok(count) => {
-                self.good("cache", format_args!("{count} responses; `reasonscape cache verify` reads each"));
+                self.good("cache", format_args!("{count} responses; `reasonscape cache verify` checks each"));
             }
             Err(error) => self.wrong("cache", error),
         }
@@ -177,16 +178,18 @@ impl Checks {
             return self.wrong(
                 "disk",
                 format_args!(
-                    "nothing can be written to `{}` ({error}); give yourself leave, or use another folder",
+                    "cannot write to `{}` ({error}); change its permissions, or use another directory",
                     folder.display()
                 ),
             );
         }
         match free_bytes(folder) {
-            Some(bytes) if bytes < MIN_FREE_BYTES => self
-                .unsure("disk", format_args!("{} MB are left, a run may need more; make room", bytes >> 20)),
-            Some(bytes) => self.good("disk", format_args!("{:.0} GB are left", bytes as f64 / 1e9)),
-            None => self.good("disk", "it can be written to"),
+            Some(bytes) if bytes < MIN_FREE_BYTES => self.unsure(
+                "disk",
+                format_args!("{} MB free, a run may need more; free some space", bytes >> 20),
+            ),
+            Some(bytes) => self.good("disk", format_args!("{:.0} GB free", bytes as f64 / 1e9)),
+            None => self.good("disk", "writable"),
         }
     }
 
@@ -196,22 +199,22 @@ impl Checks {
             let sign = match check.state {
                 CheckState::Good => "ok",
                 CheckState::Unsure => "?",
-                CheckState::Wrong => "WRONG",
+                CheckState::Wrong => "FAIL",
             };
             table.push(vec![Cell::text(sign), Cell::text(&check.what), Cell::text(&check.finding)]);
         }
         print(global.format, &table, &self.checks)?;
         match self.checks.iter().filter(|check| check.state == CheckState::Wrong).count() {
             0 => Ok(()),
-            1 => Err(CliError::Internal(anyhow::anyhow!("one thing is wrong; the table says what to do"))),
-            count => Err(CliError::Internal(anyhow::anyhow!(
-                "{count} things are wrong; the table says what to do"
-            ))),
+            1 => Err(CliError::Internal(anyhow::anyhow!("1 check failed; see the table for the fix"))),
+            count => {
+                Err(CliError::Internal(anyhow::anyhow!("{count} checks failed; see the table for the fixes")))
+            }
         }
     }
 }
 
-/// Bytes that this user may still write there, where the system says so.
+/// Free disk space for this user, if the system reports it.
 #[cfg(unix)]
 fn free_bytes(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
@@ -223,15 +226,15 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// An address without a name and password that may stand in it.
+/// A URL without user name, password and query.
 fn without_credentials(base_url: &str) -> String {
-    let Ok(mut url) = url::Url::parse(base_url) else { return "an address that cannot be read".to_owned() };
+    let Ok(mut url) = url::Url::parse(base_url) else { return "an invalid URL".to_owned() };
     let _ = (url.set_username(""), url.set_password(None));
     url.set_query(None);
     url.to_string()
 }
 
-/// The first few of many names.
+/// Lists the first `max` names.
 pub(super) fn list_names(names: &[&str], max: usize) -> String {
     let shown = names.iter().take(max).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match names.len() {

@@ -1,4 +1,4 @@
-//! Why a command failed: exit code and message.
+//! The error type of the commands: message and exit code.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -13,28 +13,28 @@ use reasonscape_runner::RunError;
 use reasonscape_study::{FromDatasetError, SelectionError, StudyError};
 use reasonscape_web::ServeError;
 
-/// Why a command ended without its result.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum CliError {
-    /// What was given is wrong: exit code 2.
+    /// Invalid input: exit code 2.
     Input(anyhow::Error),
-    /// It should have worked and did not: exit code 1.
+    /// Any other failure: exit code 1.
     Internal(anyhow::Error),
-    /// The help was shown instead of a result: exit code 2.
+    /// The help was printed because arguments are missing: exit code 2.
     Usage,
-    /// Somebody pressed Ctrl-C: exit code 130.
+    /// Ctrl-C: exit code 130.
     Interrupted,
-    /// Whoever read our output has gone away; there is nobody to tell.
+    /// The reader of standard output closed it; not an error.
     BrokenPipe,
 }
 
 impl CliError {
-    /// Wrong input, in one line that says what and how to mend it.
+    /// Invalid input: one line with the value, what was expected, and a hint.
     pub(crate) fn input(message: impl Display) -> Self {
         Self::Input(anyhow::anyhow!("{message}"))
     }
 
-    /// Says it on standard error and gives the exit code.
+    /// Prints the error to standard error and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (error, code) = match self {
             Self::Input(error) => (error, 2),
@@ -43,7 +43,7 @@ impl CliError {
             Self::Interrupted => return ExitCode::from(130),
             Self::BrokenPipe => return ExitCode::SUCCESS,
         };
-        say(AnsiColor::Red, "error", format_args!("{error:#}"));
+        print_labeled(AnsiColor::Red, "error", format_args!("{error:#}"));
         ExitCode::from(code)
     }
 }
@@ -109,6 +109,8 @@ impl From<PipelineError> for CliError {
             PipelineError::Cache(error) => error.into(),
             PipelineError::Run(error) => error.into(),
             PipelineError::Results(error) => error.into(),
+            PipelineError::Points(error) => error.into(),
+            error @ PipelineError::LostResponses { .. } => Self::Internal(error.into()),
         }
     }
 }
@@ -162,22 +164,22 @@ impl From<FromDatasetError> for CliError {
             FromDatasetError::FileExists { .. }
             | FromDatasetError::OfSuite { .. }
             | FromDatasetError::OtherQuestions { .. } => {
-                Self::input(format_args!("{error}; choose another folder with `--into`"))
+                Self::input(format_args!("{error}; choose another directory with `--into`"))
             }
             FromDatasetError::OtherEndpoint { .. } => Self::input(error),
         }
     }
 }
 
-/// A remark to the person at the terminal, beside the data.
+/// Prints a note to standard error.
 pub(crate) fn note(message: impl Display) {
-    say(AnsiColor::Cyan, "note", message);
+    print_labeled(AnsiColor::Cyan, "note", message);
 }
 
-fn say(color: AnsiColor, label: &str, message: impl Display) {
+fn print_labeled(color: AnsiColor, label: &str, message: impl Display) {
     use std::io::Write;
 
     let style = Style::new().bold().fg_color(Some(color.into()));
-    // Nothing can be said about a standard error that is closed.
+    // A closed standard error leaves nowhere to report the failure.
     let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {message}");
 }

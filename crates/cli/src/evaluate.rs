@@ -1,4 +1,4 @@
-//! `reasonscape evaluate`: from responses to trials and counters.
+//! `reasonscape evaluate`: scores cached responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::signals::on_interrupt;
 use crate::study::StudyPartArgs;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Judge the responses of a study and count them
+/// Score the cached responses of a study
 ///
-/// Writes a Parquet file of trials and one of points for each evaluation and task. No request is sent, and what has not
-/// changed is left as it is, so it can be run at any time; `run` ends with it. Every response in the cache that belongs to
-/// a problem of the study is scored, and files are never replaced by ones with fewer trials unless `--force` says so.
+/// Scores every cached response to a problem of the study, and writes a Parquet file of trials and one of points for each
+/// evaluation and task. Sends no requests and skips results that are up to date, so it can be run at any time; `run` does
+/// it at the end. Files are never replaced by ones with fewer trials, except with `--force`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape evaluate my-study")]
 pub(super) struct Evaluate {
     #[command(flatten)]
     part: StudyPartArgs,
-    /// Judge again what has not changed, too, and replace files even if the new ones hold fewer trials.
+    /// Also score results that are up to date, and replace files even if the new ones have fewer trials.
     #[arg(long)]
     force: bool,
 }
@@ -45,7 +45,7 @@ impl Evaluate {
         on_interrupt(move || stopped.stop.store(true, Relaxed))?;
         let Some(cache) = existing_cache(&study)? else {
             return Err(CliError::input(format_args!(
-                "`{}` has no responses yet; `reasonscape run` asks for them",
+                "no responses in `{}` yet; `reasonscape run` sends the requests",
                 study.dir.display()
             )));
         };
@@ -102,25 +102,25 @@ fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
     note_damage(evaluated, global);
     note_unmatched(evaluated, global);
     if evaluated.stopped {
-        global.note("interrupted; what is not in the table is as it was before");
+        global.note("interrupted; results that are not in the table are unchanged");
         return Err(CliError::Interrupted);
     }
     if note_kept(evaluated, global) {
         return Err(CliError::Internal(anyhow::anyhow!(
-            "files with more trials than the cache gives now were kept; `reasonscape evaluate --force` replaces them"
+            "kept files that have more trials than the cache now gives; `reasonscape evaluate --force` replaces them"
         )));
     }
     Ok(())
 }
 
-/// Notes which files were kept because new ones would hold fewer trials. Whether there are any.
+/// Notes which files were kept because new ones would have fewer trials; returns whether there are any.
 pub(super) fn note_kept(evaluated: &Evaluated, global: Global) -> bool {
-    /// Files that are named one by one.
+    /// Files that are listed one by one.
     const MAX_NAMED: usize = 5;
     let kept: Vec<_> = evaluated.units.iter().filter_map(|unit| Some((unit, unit.kept.as_ref()?))).collect();
     for (unit, kept) in kept.iter().take(MAX_NAMED) {
         global.note(format_args!(
-            "{} {}: kept the {} trials that are stored; the study and its cache now give {}, {} fewer: {}",
+            "{} {}: kept the {} stored trials; the study and its cache now give {}, {} fewer: {}",
             unit.name,
             unit.base_task,
             kept.trials,
@@ -132,7 +132,7 @@ pub(super) fn note_kept(evaluated: &Evaluated, global: Global) -> bool {
     if kept.len() > MAX_NAMED {
         let rest = &kept[MAX_NAMED..];
         let lost: u64 = rest.iter().map(|(_, kept)| kept.trials - kept.found).sum();
-        global.note(format_args!("and {} more tasks with {lost} trials fewer", rest.len()));
+        global.note(format_args!("and {} more tasks with {lost} fewer trials", rest.len()));
     }
     !kept.is_empty()
 }
@@ -145,19 +145,19 @@ pub(super) fn note_unmatched(evaluated: &Evaluated, global: Global) {
             namespace => format!(" in namespace `{namespace}`"),
         };
         global.note(format_args!(
-            "{}{namespace}: the cache holds {} responses; {} belong to problems of this study as it is now, {} do not",
+            "{}{namespace}: the cache has {} responses; {} belong to problems of the current study, {} do not",
             account.model, account.held, account.matched, account.unmatched
         ));
     }
 }
 
-/// Says what could not be read.
+/// Notes damaged responses.
 pub(super) fn note_damage(evaluated: &Evaluated, global: Global) {
     let damaged: u64 = evaluated.units.iter().map(|unit| unit.damaged).sum();
     if let Some(problem) = &evaluated.damage {
         global.note(format_args!(
-            "{damaged} responses cannot be read and count as missing: {problem}; `reasonscape cache prune --damaged` \
-             removes them, and `run` asks again"
+            "{damaged} damaged responses count as missing: {problem}; `reasonscape cache prune --damaged` removes them, and \
+             `run` requests them again"
         ));
     }
 }

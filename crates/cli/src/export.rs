@@ -1,4 +1,4 @@
-//! `reasonscape export`: trials for other tools.
+//! `reasonscape export`: trials as JSON Lines or as a dataset.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,27 +19,27 @@ use crate::signals::on_interrupt;
 use reasonscape_analysis::{PointQuery, truncation_note};
 use reasonscape_study::Study;
 
-/// Write the trials of a study for other tools, with prompts and replies
+/// Export the trials of a study, with prompts and responses
 ///
-/// One JSON object per line and trial: its identity, outcome, tokens, answer, target, messages, reasoning and reply, and
-/// everything that `reasonscape metrics` needs to give the same metrics as for the study. Prompts and replies come from the
-/// cache; they are null where it has none. `--dataset` writes a folder in the layout of Hugging Face instead, with a card.
+/// Writes one JSON object per trial: identifiers, outcome, tokens, answer, target, messages, reasoning and reply, and
+/// everything that `reasonscape metrics` needs to compute the same metrics as for the study. Prompts and replies come from
+/// the cache and are null if it lacks them. `--dataset` writes a Hugging Face dataset with a dataset card instead.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape export my-study -o trials.jsonl --filter base_task=sort\n  \
     reasonscape export my-study --dataset my-dataset"
 )]
 pub(super) struct Export {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// File to write; standard output without it.
+    /// Output file [default: standard output].
     #[arg(long, short, value_name = "FILE", conflicts_with = "dataset")]
     output: Option<PathBuf>,
-    /// Folder to write a dataset to: README.md, its card, and Parquet files under `data`. It must not be there yet.
+    /// Write a dataset to this directory, which must not exist: a card (README.md), and Parquet files under `data`.
     #[arg(long, value_name = "DIR")]
     dataset: Option<PathBuf>,
-    /// Only trials at points whose COLUMN is VALUE, as `model=qwen*` or `base_task=sort,dates`; may be repeated.
+    /// Only trials of points whose COLUMN matches VALUE, e.g. `model=qwen*` or `base_task=sort,dates` (repeatable).
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
     /// Only the first N problems of each point.
@@ -93,7 +93,7 @@ impl Export {
         }
         if exported.without_text > 0 {
             global.note(format_args!(
-                "{} of them without prompt and reply, which the cache does not have",
+                "{} of them without prompt and reply, which are not in the cache",
                 exported.without_text
             ));
         }
@@ -102,7 +102,7 @@ impl Export {
     }
 }
 
-/// The trials of a study, of which the query selects some, and the cache that has their texts.
+/// Opens the trials that the query selects, and the cache with their texts.
 pub(super) fn open_trials(
     folder: &Path,
     query: &PointQuery,

@@ -1,4 +1,4 @@
-//! `reasonscape generate`: the tests of a point, as JSONL.
+//! `reasonscape generate`: prints problems of a task.
 
 use std::io::Write;
 
@@ -8,23 +8,23 @@ use serde::Serialize;
 use super::tasks::find;
 use crate::error::CliError;
 
-/// Print the tests of a point as JSONL
+/// Generate problems of a task as JSON Lines
 ///
-/// The same task, parameters and seed give the same tests on any machine, and fewer are the first of more. Parameters
-/// that are not given take their defaults.
+/// The same task, parameters and seed give the same problems on any machine, and a larger count starts with the same
+/// problems. Missing parameters take their defaults.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
     reasonscape generate arithmetic --params '{\"length\": 16, \"max_depth\": 3}' --count 4")]
 pub(super) struct Generate {
-    /// Task, as `reasonscape tasks` lists them.
+    /// Task, one of those listed by `reasonscape tasks`.
     task: String,
-    /// Coordinates of the point, a JSON object.
+    /// Parameters of the point, as a JSON object.
     #[arg(long, value_name = "JSON", default_value = "{}")]
     params: String,
-    /// Number of tests.
+    /// Number of problems.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     count: usize,
-    /// Global seed: another one is another set of tests.
+    /// Global seed; another seed gives other problems.
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     seed: i64,
 }
@@ -43,7 +43,7 @@ impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
         let task = find(&self.task)?;
         let given = Json::parse(&self.params)
-            .map_err(|error| CliError::input(format!("`--params` is not JSON: {error}")))?;
+            .map_err(|error| CliError::input(format!("invalid JSON in `--params`: {error}")))?;
         let params = Params::new(task, &given).map_err(CliError::input)?;
         let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
         for (index, test) in TestStream::new(task, &params, self.seed).take(self.count).enumerate() {

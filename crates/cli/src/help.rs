@@ -1,4 +1,4 @@
-//! `reasonscape help`: what a command does, or a page of the documentation.
+//! `reasonscape help`: the help of a command, or a page of the documentation.
 
 use reasonscape_core::closest;
 
@@ -9,42 +9,70 @@ const STATISTICS: &str = include_str!("../docs/statistics.md");
 const STUDIES: &str = include_str!("../docs/studies.md");
 const ANALYSES: &str = include_str!("../docs/analyze.md");
 
-/// A page of the documentation, or parts of pages.
+/// A documentation page, or sections of pages.
 #[derive(Clone, Copy)]
 enum Text {
     Page(&'static str),
-    /// Pages, each with the beginning of the heading whose section is printed.
+    /// Pages, each with the start of the heading of the section to print.
     Sections(&'static [(&'static str, &'static str)]),
 }
 
 /// Texts by the name that they are asked for, with what they are about. `docs/README.md` lists the pages.
 const TOPICS: &[(&str, &str, Text)] = &[
-    ("topics", "what there is to read", Text::Page(include_str!("../docs/README.md"))),
+    ("topics", "all pages of the documentation", Text::Page(include_str!("../docs/README.md"))),
     (
         "tutorial",
-        "from nothing to a leaderboard, with a real model",
+        "from a demo to a leaderboard with a real model",
         Text::Page(include_str!("../docs/tutorial.md")),
     ),
-    ("how-to", "recipes for what people want to do", Text::Page(include_str!("../docs/how-to.md"))),
-    ("why", "why it counts as it does", Text::Page(include_str!("../docs/why.md"))),
-    ("statistics", "every estimator, with formula and table", Text::Page(STATISTICS)),
+    ("how-to", "recipes by topic", Text::Page(include_str!("../docs/how-to.md"))),
+    (
+        "running",
+        "run, resume, budgets, rate limits, cost, cache, shards, seeds",
+        Text::Page(include_str!("../docs/running.md")),
+    ),
+    (
+        "comparing",
+        "paired tests, win rates, token limits, sharing results",
+        Text::Page(include_str!("../docs/comparing.md")),
+    ),
+    (
+        "inspect",
+        "ReasonScape for Inspect and lm-eval users",
+        Text::Page(include_str!("../docs/for-inspect-and-lm-eval-users.md")),
+    ),
+    (
+        "why",
+        "design decisions: truncation, guessing, geometric mean",
+        Text::Page(include_str!("../docs/why.md")),
+    ),
+    ("statistics", "every estimator with its formula", Text::Page(STATISTICS)),
     (
         "reasonscore",
-        "the ReasonScore: formula, bootstrap, bands, ties",
+        "ReasonScore: formula, bootstrap, bands, ties",
         Text::Sections(&[(STATISTICS, "ReasonScore")]),
     ),
     (
         "pairwise",
         "win rates, expected wins and Bradley-Terry ratings",
-        Text::Sections(&[(ANALYSES, "Head to head"), (STATISTICS, "Pairwise")]),
+        Text::Sections(&[(ANALYSES, "Pairwise win rates"), (STATISTICS, "Pairwise")]),
     ),
-    ("coverage", "which 95 % intervals hold 95 %", Text::Page(include_str!("../docs/coverage.md"))),
+    (
+        "coverage",
+        "measured coverage of confidence intervals",
+        Text::Page(include_str!("../docs/coverage.md")),
+    ),
+    (
+        "reliability",
+        "what survives crashes, full disks and outages",
+        Text::Page(include_str!("../docs/reliability.md")),
+    ),
     ("studies", "study.toml: models, templates, samplers, budgets", Text::Page(STUDIES)),
-    ("config", "the same page: every key of study.toml", Text::Page(STUDIES)),
-    ("suites", "what is asked, and how to ask something else", Text::Page(include_str!("../docs/suites.md"))),
+    ("config", "same as `studies`", Text::Page(STUDIES)),
+    ("suites", "built-in suites and how to write one", Text::Page(include_str!("../docs/suites.md"))),
     (
         "manifold",
-        "points: their two planes, identity, facets and manifolds",
+        "points: identity, planes, facets and manifolds",
         Text::Page(include_str!("../docs/manifold.md")),
     ),
     (
@@ -52,13 +80,22 @@ const TOPICS: &[(&str, &str, Text)] = &[
         "PointsDB: query_points, aggregate and SQL",
         Text::Page(include_str!("../docs/pointsdb.md")),
     ),
-    ("datasets", "questions of your own", Text::Page(include_str!("../docs/datasets.md"))),
-    ("analyses", "leaderboards, comparisons, landscapes, forensics", Text::Page(ANALYSES)),
+    ("datasets", "evaluate your own dataset", Text::Page(include_str!("../docs/datasets.md"))),
+    ("analyses", "leaderboards, comparisons, parameter plots, forensics", Text::Page(ANALYSES)),
     ("data", "files, columns and SQL", Text::Page(include_str!("../docs/data.md"))),
-    ("logs", "logs of lm-eval and Inspect", Text::Page(include_str!("../docs/import.md"))),
-    ("zeta", "metrics of answers you already have", Text::Page(include_str!("../docs/metrics.md"))),
-    ("browser", "pages, their API, and who gets in", Text::Page(include_str!("../docs/serve.md"))),
-    ("simulator", "models of known skill", Text::Page(include_str!("../docs/simulator.md"))),
+    ("logs", "import Inspect and lm-eval logs, export trials", Text::Page(include_str!("../docs/import.md"))),
+    (
+        "zeta",
+        "metrics: accuracy, calibration, majority vote, reasoning, tokens",
+        Text::Page(include_str!("../docs/metrics.md")),
+    ),
+    ("browser", "web pages, HTTP API and access control", Text::Page(include_str!("../docs/serve.md"))),
+    ("simulator", "simulated models of known skill", Text::Page(include_str!("../docs/simulator.md"))),
+    (
+        "original",
+        "what is different from the original ReasonScape",
+        Text::Page(include_str!("../docs/original-reasonscape.md")),
+    ),
     ("architecture", "crates, data flow and invariants", Text::Page(include_str!("../ARCHITECTURE"))),
     (
         "source-documents",
@@ -67,15 +104,16 @@ const TOPICS: &[(&str, &str, Text)] = &[
     ),
 ];
 
-/// Pages that are printed below the help of the command of the same name.
-const COMMAND_PAGES: &[(&str, &str)] = &[("tasks", include_str!("../docs/tasks.md"))];
+/// Pages that are printed below the help of the command with the same name.
+const COMMAND_PAGES: &[(&str, &str)] =
+    &[("metrics", include_str!("../docs/metrics.md")), ("tasks", include_str!("../docs/tasks.md"))];
 
-/// Explain a command or a topic
+/// Show the help of a command, or a guide
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape help analyze scores\n  reasonscape help why\n  \
     reasonscape help reasonscore")]
 pub(super) struct Help {
-    /// A command, or a topic; without either, the commands and the topics.
+    /// Command or topic [default: list all commands and topics].
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
 }
@@ -95,7 +133,7 @@ impl Help {
                 return print_text(&text.to_markdown());
             }
             found = match found.find_subcommand(word) {
-                Some(_) => found.find_subcommand_mut(word).expect("it was there just now"),
+                Some(_) => found.find_subcommand_mut(word).expect("found above"),
                 None => return Err(unknown_topic_error(found, word, index == 0)),
             };
         }
@@ -120,7 +158,7 @@ impl Text {
     }
 }
 
-/// The section of a page whose heading begins with this, as a page of its own; the whole page without such a heading.
+/// The section of a page whose heading starts with `heading`, promoted to a page; the whole page if there is none.
 fn section(page: &str, heading: &str) -> String {
     let (mut found, mut is_code, mut text) = (None, false, String::new());
     for line in page.lines() {
@@ -144,7 +182,7 @@ fn section(page: &str, heading: &str) -> String {
 fn topic_list() -> String {
     let width = TOPICS.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     let line = |(name, about, _): &(&str, &str, Text)| format!("  {name:width$}  {about}\n");
-    format!("Topics, as in `reasonscape help why`:\n{}", TOPICS.iter().map(line).collect::<String>())
+    format!("Topics (`reasonscape help <TOPIC>`):\n{}", TOPICS.iter().map(line).collect::<String>())
 }
 
 fn unknown_topic_error(command: &clap::Command, word: &str, with_topics: bool) -> CliError {
@@ -155,6 +193,6 @@ fn unknown_topic_error(command: &clap::Command, word: &str, with_topics: bool) -
     }
     let near = closest(word, &names).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
     CliError::input(format_args!(
-        "there is no help on `{word}`{near}; `reasonscape help` lists commands and topics"
+        "unknown command or topic `{word}`{near}; `reasonscape help` lists them all"
     ))
 }

@@ -1,4 +1,4 @@
-//! `reasonscape import`: logs of other tools become trials of a study.
+//! `reasonscape import`: imports logs of other tools into a study.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,10 +20,10 @@ use crate::progress::{ProgressLabels, watch};
 use crate::signals::on_interrupt;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Import the logs of another tool into a study
+/// Import logs of lm-eval or Inspect into a study
 ///
-/// Scores are taken as the log has them; nothing is judged again and nothing is sent. Each document becomes a trial,
-/// known by its id, so that `analyze compare` pairs two models on the same documents.
+/// Scores are taken from the log; nothing is scored again and no requests are sent. Each document becomes a trial with its
+/// id, so `analyze compare` can pair two models on the same documents.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  reasonscape import lm-eval results/ --into my-study\n  \
@@ -39,9 +39,9 @@ enum Tool {
     Inspect(Inspect),
 }
 
-/// Import what lm-eval wrote with `--log_samples`
+/// Import logs of lm-eval, written with `--log_samples`
 ///
-/// It does not write down why an answer ended: truncation is unknown, and every table says so.
+/// lm-eval does not log why a response ended, so truncation is unknown and marked as such in every table.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  reasonscape import lm-eval results/ --into my-study --metric acc_norm --metric exact_match \
@@ -50,43 +50,43 @@ enum Tool {
 struct LmEval {
     #[command(flatten)]
     common: CommonArgs,
-    /// Take this metric, where a task has several; may be repeated, and the first that a task has is taken.
+    /// Metric to import if a task has several (repeatable; the first that a task has is used).
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
-    /// Take this filter, where a task has several; may be repeated.
+    /// Filter to import if a task has several (repeatable).
     #[arg(long = "filter", value_name = "FILTER")]
     filters: Vec<String>,
 }
 
-/// Import logs of Inspect: `.eval` files, or its `.json` logs
+/// Import logs of Inspect, `.eval` or `.json` files
 ///
-/// A log that was never finished is imported as far as it goes.
+/// An unfinished log is imported as far as it goes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape import inspect logs/ --into my-study --scorer match")]
 struct Inspect {
     #[command(flatten)]
     common: CommonArgs,
-    /// Take this scorer, where a log has several; `scorer.part` where a score has parts. May be repeated, and the first
-    /// that a log has is taken.
+    /// Scorer to import if a log has several, or `scorer.part` if a score has parts (repeatable; the first that a log has
+    /// is used).
     #[arg(long = "scorer", value_name = "SCORER")]
     scorers: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct CommonArgs {
-    /// Logs, or folders that are searched for them.
+    /// Log files, or directories to search for them.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Folder of the study; it is made if it is not there.
+    /// Study directory; it is created if needed.
     #[arg(long, value_name = "STUDY")]
     into: PathBuf,
-    /// What to call the model; OLD=NEW for one of several.
+    /// Rename the model, or one of several with OLD=NEW.
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
-    /// What to call the task; OLD=NEW for one of several.
+    /// Rename the task, or one of several with OLD=NEW.
     #[arg(long = "task", value_name = "NAME")]
     tasks: Vec<String>,
-    /// From which score on an answer is correct; without it, only a score of 1 is.
+    /// Minimum score of a correct answer [default: only a score of 1 is correct].
     #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
     threshold: Option<f64>,
 }
@@ -110,7 +110,7 @@ impl CommonArgs {
     fn options(&self) -> Result<LogOptions, CliError> {
         if let Some(threshold) = self.threshold.filter(|threshold| !threshold.is_finite()) {
             return Err(CliError::input(format_args!(
-                "`--threshold {threshold}` is no score; give a number, as 0.5"
+                "invalid score `--threshold {threshold}`; expected a number, e.g. 0.5"
             )));
         }
         Ok(LogOptions {
@@ -121,7 +121,7 @@ impl CommonArgs {
         })
     }
 
-    /// Imports what was opened, and says what came of it. A study that was made for it goes again if it fails.
+    /// Imports the logs and prints a summary. A new study is removed again if the import fails.
     fn ingest(&self, logs: &Logs, global: Global) -> Result<(), CliError> {
         for note in logs.notes() {
             global.note(note);
@@ -134,7 +134,7 @@ impl CommonArgs {
         let is_new = !folder.exists();
         let imported = ingest_into(folder, logs, global);
         if is_new && !matches!(imported, Ok(Imported { stopped: false, .. })) {
-            // It was made a moment ago and holds nothing but what could not be finished.
+            // It was just created and only contains the incomplete import.
             let _ = fs::remove_dir_all(folder);
         }
         let imported = imported?;
@@ -143,20 +143,23 @@ impl CommonArgs {
             let left = if is_new {
                 "; nothing was imported"
             } else {
-                "; what is not in the table is as it was before"
+                "; results that are not in the table are unchanged"
             };
             global.note(format_args!("interrupted{left}"));
             return Err(CliError::Interrupted);
         }
-        global.note(format_args!("`reasonscape analyze evals {}` shows them", folder.display()));
+        global.note(format_args!(
+            "imported; `reasonscape analyze evals {}` lists the evaluations",
+            folder.display()
+        ));
         Ok(())
     }
 }
 
-/// Makes the study if it is not there, and imports into it.
+/// Creates the study if needed, and imports into it.
 fn ingest_into(folder: &Path, logs: &Logs, global: Global) -> Result<Imported, CliError> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+        .with_context(|| format!("failed to create the directory `{}`", folder.display()))
         .map_err(CliError::Input)?;
     let cache = Cache::open(folder.join(Study::CACHE_FILE))?;
     let progress = Arc::new(Progress::default());
@@ -174,13 +177,13 @@ fn ingest_into(folder: &Path, logs: &Logs, global: Global) -> Result<Imported, C
 
 const IMPORT: ProgressLabels = ProgressLabels { verb: "import", unit: "samples" };
 
-/// What a study says whose trials all come from elsewhere.
+/// The study.toml of a study with imported trials only.
 const STUDY: &str = r#"# The trials of this study were imported from the logs of other tools by `reasonscape import`.
-# `analyze`, `sql` and `export` read them as they are; there is nothing to run and nothing to evaluate.
+# Use `analyze`, `sql` and `export` on them; there is nothing to run or evaluate.
 
 suite = "quick"
 
-# To ask a model here as well, say which and where; `run` asks it, and leaves what was imported alone.
+# To also run a model in this study, set it here; `run` does not change imported trials.
 # [[eval]]
 # model = "smollm2-135m-instruct"
 # base_url = "http://127.0.0.1:8089/v1"
@@ -216,12 +219,12 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
     }
     print(global.format, &table, imported)?;
     global
-        .caption("`accuracy` and `mean score` are of the trials imported, `log says` is the log's own mean");
+        .caption("`accuracy` and `mean score` are computed from the imported trials, `log says` is the mean reported in the log");
     let unknown: Vec<&str> =
         imported.units.iter().filter(|unit| !unit.truncation_known).map(|unit| unit.task.as_str()).collect();
     if !unknown.is_empty() {
         global.note(format_args!(
-            "these logs do not say which answers were cut off; truncation is unknown on {}",
+            "these logs do not record which answers were truncated; truncation is unknown on {}",
             BTreeSet::from_iter(unknown).into_iter().collect::<Vec<_>>().join(", ")
         ));
     }
@@ -233,24 +236,22 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What a reader of a row has to know.
+/// The notes on a row.
 fn unit_notes(unit: &ImportedUnit) -> Vec<String> {
     let mut unit_notes = Vec::new();
     if unit.unfinished {
-        unit_notes.push(format!(
-            "the log was never finished; {} missing",
-            pluralize(unit.counts.missing(), "trial")
-        ));
+        unit_notes
+            .push(format!("the log is unfinished; {} missing", pluralize(unit.counts.missing(), "trial")));
     }
     if unit.partial > 0 {
         unit_notes.push(format!(
-            "{} neither 0 nor 1; a trial is right or wrong, and a score counts by `--threshold`, not by its share",
+            "{} neither 0 nor 1; a trial is correct or incorrect, as decided by `--threshold`, without partial credit",
             pluralize_with_verb(unit.partial, "score", "is", "are")
         ));
     }
     if unit.truncated_correct > 0 {
         unit_notes.push(format!(
-            "{} cut off and yet scored as correct; a cut-off answer counts as truncated",
+            "{} truncated but scored as correct; they count as truncated",
             pluralize_with_verb(unit.truncated_correct, "answer", "was", "were")
         ));
     }
@@ -259,12 +260,12 @@ fn unit_notes(unit: &ImportedUnit) -> Vec<String> {
             .push(format!("{} skipped: {reason}", pluralize_with_verb(*count, "sample", "was", "were")));
     }
     if unit.counts.n == 0 {
-        unit_notes.push("no sample became a trial".to_owned());
+        unit_notes.push("no sample could be imported".to_owned());
     }
     unit_notes
 }
 
-/// `1 score is`, `2 scores pluralize_with_verb`.
+/// `1 score is`, `2 scores are`.
 fn pluralize_with_verb(count: u64, thing: &str, one: &str, many: &str) -> String {
     format!("{} {}", pluralize(count, thing), if count == 1 { one } else { many })
 }

@@ -1,4 +1,4 @@
-//! `reasonscape init`: a commented study to start from.
+//! `reasonscape init`: creates a commented study.toml.
 
 mod probe;
 mod template;
@@ -17,37 +17,37 @@ use super::Global;
 use super::doctor::list_names;
 use crate::error::CliError;
 
-/// Models of a server that are listed.
+/// Maximum number of models listed per server.
 const MAX_MODELS_LISTED: usize = 20;
 
-/// Write a commented study.toml to start from
+/// Create a study, with the model of a local server if one is running
 ///
-/// Looks for a model server on this machine (Ollama, LM Studio, vLLM, llama.cpp, each on its usual port) and writes a
-/// study of its first model. Nothing is sent to other machines. The file has one small suite and explains all settings.
-/// An existing study is left alone.
+/// Writes a study.toml with a small suite and a comment on every setting. Looks for a model server on this machine
+/// (Ollama, LM Studio, vLLM or llama.cpp, each on its default port) and uses its first model. Nothing is sent to other
+/// machines. An existing study.toml is not overwritten.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape init my-study\n  reasonscape init my-study --provider openai\n  \
                         reasonscape init other-problems --seed 7"
 )]
 pub(super) struct Init {
-    /// Folder of the study; it is made if it is not there.
+    /// Study directory; it is created if needed.
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Global seed of the study: another one gives other problems at the same points.
+    /// Global seed of the study; another seed gives other problems at the same points.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<i64>,
-    /// Write the settings of this provider, with an example of a model, instead of looking for a server.
+    /// Use the settings of this provider, with an example model, instead of looking for a server.
     #[arg(long, value_enum, value_name = "NAME")]
     provider: Option<KnownProvider>,
-    /// Don't look for a server; the study has examples instead.
+    /// Don't look for a server; write examples for each provider instead.
     #[arg(long)]
     no_probe: bool,
-    /// Look here instead of on the usual ports, as NAME=URL.
+    /// Look at this address instead of the default ports, as NAME=URL.
     #[arg(long, hide = true, value_name = "NAME=URL", value_parser = parse_target,
           conflicts_with_all = ["provider", "no_probe"])]
     probe: Vec<ProbeTarget>,
-    /// How long to wait for each server.
+    /// Timeout per server.
     #[arg(long, hide = true, value_name = "MS", default_value_t = 300)]
     probe_timeout: u64,
 }
@@ -55,7 +55,7 @@ pub(super) struct Init {
 impl Init {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let file = self.folder.join(Study::FILE);
-        // Before the probes, which take time and say what would be written.
+        // Checked before the probes, which take time and print what they find.
         if file.exists() {
             return Err(already_exists(&file));
         }
@@ -68,20 +68,20 @@ impl Init {
         let (file, folder) = (file.display(), self.folder.display());
         let Some(target) = target else {
             global.note(format_args!(
-                "wrote `{file}`; set `model` and `base_url` in it, then `reasonscape plan {folder}` says what a run \
+                "wrote `{file}`; set `model` and `base_url` in it, then `reasonscape plan {folder}` shows what a run \
                  would send"
             ));
             return Ok(());
         };
         global.note(format_args!("wrote `{file}` for the model `{}` at {}", target.model, target.base_url));
         if self.provider.is_some() {
-            let key =
-                target.api_key_env.map(|key| format!("; put your key into the environment variable `{key}`"));
+            let key = target
+                .api_key_env
+                .map(|key| format!("; put your API key into the environment variable `{key}`"));
             let key = key.unwrap_or_default();
-            global
-                .note(format_args!("this `model` is an example, set the one that you want to measure{key}"));
+            global.note(format_args!("this `model` is an example; set the one to evaluate{key}"));
         }
-        global.note(format_args!("next: `reasonscape plan {folder}` says what a run would send"));
+        global.note(format_args!("next: `reasonscape plan {folder}` shows what a run would send"));
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl Init {
                     global.note(format_args!("found {name} at {base_url}, but it needs an API key"));
                 }
                 Finding::NoModels => global.note(format_args!(
-                    "something answers at {base_url} (the address of {name}), but it lists no models"
+                    "a server responds at {base_url} (the default address of {name}), but lists no models"
                 )),
                 Finding::Nothing => {}
             }
@@ -115,7 +115,7 @@ impl Init {
                 targets.iter().map(|target| format!("{} at {}", target.name, target.base_url)).collect();
             global.note(format_args!(
                 "found no server with a model on this machine (tried {}); the study has an example for each \
-                 provider. Start a server, or use `reasonscape init --provider NAME` in a new folder",
+                 provider. Start a server, or use `reasonscape init --provider NAME` in a new directory",
                 tried.join(", ")
             ));
         }
@@ -125,15 +125,15 @@ impl Init {
 
 fn already_exists(file: &Path) -> CliError {
     CliError::input(format!(
-        "`{}` is there already and is left as it is; name another folder, as in `reasonscape init other`",
+        "`{}` already exists; choose another directory, e.g. `reasonscape init other`",
         file.display()
     ))
 }
 
-/// Writes the study into the folder, unless there is one.
+/// Writes the study, unless the file exists.
 fn write_study(folder: &Path, file: &Path, text: &str) -> Result<(), CliError> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+        .with_context(|| format!("failed to create the directory `{}`", folder.display()))
         .map_err(CliError::Input)?;
     let failed = || format!("failed to write `{}`", file.display());
     let mut study = match OpenOptions::new().write(true).create_new(true).open(file) {
@@ -144,7 +144,7 @@ fn write_study(folder: &Path, file: &Path, text: &str) -> Result<(), CliError> {
     };
     let written = study.write_all(text.as_bytes()).and_then(|()| study.sync_all());
     written.with_context(failed).map_err(|error| {
-        // Half a study would stand in the way of the next try.
+        // An incomplete file would block the next attempt.
         let _ = fs::remove_file(file);
         CliError::Internal(error)
     })

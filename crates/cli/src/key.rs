@@ -1,4 +1,4 @@
-//! `reasonscape key`: what a JSON document is known by.
+//! `reasonscape key`: the cache key of a JSON document.
 
 use reasonscape_core::{Json, Params, base_seed, cache_key, canonical_json};
 use serde_json::json;
@@ -11,16 +11,16 @@ use reasonscape_analysis::tables::{Cell, Table};
 
 /// Print the cache key of a JSON document
 ///
-/// The key is the SHA-256 of the document as Python's `json.dumps(x, sort_keys=True)` writes it, so white space and
-/// the order of keys don't matter. `--format json` also has the seed that these parameters give, and the text that was
-/// hashed. With `--task`, the parameters are completed with the task's defaults first, as a point of a suite is.
+/// The key is the SHA-256 of the document as written by Python's `json.dumps(x, sort_keys=True)`, so white space and the
+/// order of keys don't matter. `--format json` adds the seed of these parameters and the hashed text. With `--task`, missing
+/// parameters take the defaults of the task first, as for a point of a suite.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  echo '{\"length\": 16, \"depth\": 3}' | reasonscape key -\n  \
     echo '{\"length\": 16}' | reasonscape key - --task arithmetic")]
 pub(super) struct Key {
     #[command(flatten)]
     input: InputFile,
-    /// Complete the parameters as those of a point of this task, and show the seed of its problems.
+    /// Complete the parameters with the defaults of this task, and show the seed of its problems.
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 }
@@ -28,8 +28,8 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let (name, text) = read_input(&self.input.path)?;
-        let value =
-            Json::parse(&text).map_err(|error| CliError::input(format!("{name} is not JSON: {error}")))?;
+        let value = Json::parse(&text)
+            .map_err(|error| CliError::input(format!("invalid JSON in {name}: {error}")))?;
         if let Some(task) = &self.task {
             let params = Params::new(find(task)?, &value).map_err(CliError::input)?.to_json();
             let (hashed, key, seed) = (canonical_json(&params), cache_key(&params), base_seed(&params));
@@ -55,7 +55,7 @@ impl Key {
     }
 }
 
-/// The beginning of a long text.
+/// Shortens a long text.
 fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 200;
     match text.char_indices().nth(MAX_CHARS) {

@@ -22,6 +22,7 @@ mod key;
 mod logging;
 mod manual;
 mod metrics;
+mod mode;
 mod output;
 mod plan;
 mod progress;
@@ -46,45 +47,50 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::error::CliError;
 use crate::output::Format;
 
-/// Measures how well a language model reasons, and says what the numbers can and cannot support.
+/// Measure how language models reason, with confidence intervals on every number
 #[derive(Debug, Parser)]
 #[command(name = "reasonscape", version, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(after_help = "`reasonscape help` also lists topics to read, as `reasonscape help tutorial`.\n\n\
-    Exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted.")]
+#[command(
+    after_help = "Use `reasonscape help <COMMAND>` for more on a command, and `reasonscape help` for a list of guides, \
+    such as `reasonscape help tutorial`.\n\n\
+    Exit codes: 0 success, 1 failure, 2 invalid input, 130 interrupted."
+)]
 struct Cli {
     #[command(flatten)]
     global: Global,
-    /// Log to standard error what happens inside: error, warn, info, debug or trace, or by part as in
-    /// `warn,reasonscape_runner=debug`. Without it `RUST_LOG` decides, and without that nothing is logged.
+    /// Log to standard error at this level: error, warn, info, debug or trace.
+    ///
+    /// Levels can be set per module, e.g. `warn,reasonscape_runner=debug`. Defaults to the environment variable
+    /// `RUST_LOG`; without it, nothing is logged.
     #[arg(long, global = true, value_name = "LEVEL")]
     log: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct Global {
-    /// How data is printed to standard output.
+    /// Output format of the data on standard output.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    /// Say nothing on standard error but errors.
+    /// Only print errors.
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// When to use colour; `NO_COLOR` is honoured.
+    /// When to use color; `NO_COLOR` is respected.
     #[arg(long, global = true, value_enum, default_value_t = clap::ColorChoice::Auto, value_name = "WHEN")]
     color: clap::ColorChoice,
 }
 
 impl Global {
-    /// A remark beside the data, unless quiet was asked for.
+    /// Prints a note to standard error, unless `--quiet` is given.
     fn note(self, message: impl std::fmt::Display) {
         if !self.quiet {
             crate::error::note(message);
         }
     }
 
-    /// What a table shows, for a person; programs have it in their data.
+    /// Prints a note that explains a table; the other formats carry it in their data.
     fn caption(self, message: impl std::fmt::Display) {
         if self.format == Format::Table {
             self.note(message);
@@ -120,7 +126,7 @@ enum Command {
     Tasks(tasks::Tasks),
 }
 
-/// Runs the command that the arguments of the process name.
+/// Parses the process arguments and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
     match run() {
@@ -144,7 +150,7 @@ const WITHOUT_FORMAT: [&[&str]; 11] = [
     &["simulate"],
 ];
 
-/// Why `--format` is refused, if it was given to a command on which it has no effect.
+/// The error for `--format` on a command that prints no table.
 fn unused_format(matches: &clap::ArgMatches) -> Option<String> {
     let mut path = Vec::new();
     let mut leaf = matches;
@@ -154,7 +160,7 @@ fn unused_format(matches: &clap::ArgMatches) -> Option<String> {
     }
     let is_given = leaf.value_source("format") == Some(clap::parser::ValueSource::CommandLine);
     (is_given && WITHOUT_FORMAT.contains(&path.as_slice()))
-        .then(|| format!("`--format` has no effect on `reasonscape {}`; leave it out", path.join(" ")))
+        .then(|| format!("`--format` has no effect on `reasonscape {}`; remove it", path.join(" ")))
 }
 
 /// Parses the arguments and runs the command.
@@ -170,8 +176,8 @@ fn run() -> Result<(), CliError> {
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            let renamed = analyze::renamed_subcommand_hint(&error);
-            return Err(CliError::input(renamed.unwrap_or_else(|| one_line(&error))));
+            let hint = analyze::renamed_subcommand_hint(&error).or_else(|| mode::conflict_hint(&error));
+            return Err(CliError::input(hint.unwrap_or_else(|| one_line(&error))));
         }
         Err(error) => {
             error.print()?;
@@ -212,32 +218,32 @@ fn run() -> Result<(), CliError> {
     }
 }
 
-/// The whole command line, for whoever describes it.
+/// The command line definition, for help, completions and manual pages.
 fn clap_command() -> clap::Command {
     Cli::command()
 }
 
-/// Waits for work that is written to be waited for, on all cores.
+/// Runs a future to completion on a multi-threaded runtime.
 fn wait_for<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(work)
 }
 
-/// What clap says of a wrong argument, as one line: the error, then its tip, without the usage.
+/// Clap's message as one line: the error, then its tip, without the usage.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
-        // A misspelled or unknown option is hardly ever meant as a value.
+        // An unknown option is rarely meant as a value.
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect();
     let message = lines.join("; ").replace(":; ", ": ");
     format!("{}; see `--help`", message.strip_prefix("error: ").unwrap_or(&message))
 }
 
-/// The text of a file, or of standard input for `-`, and the name to call it by in errors.
+/// Reads a file, or standard input for `-`; returns the name for errors and the text.
 fn read_input(path: &Path) -> Result<(String, String), CliError> {
     let (name, bytes) = if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -251,15 +257,15 @@ fn read_input(path: &Path) -> Result<(String, String), CliError> {
         Ok(text) => Ok((name, text)),
         Err(error) => {
             let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
-            Err(CliError::input(format!("{name}: line {line} is not UTF-8 text; save the file as UTF-8")))
+            Err(CliError::input(format!("invalid UTF-8 in {name}, line {line}; save the file as UTF-8")))
         }
     }
 }
 
-/// A file to read, `-` for standard input.
+/// An input file argument.
 #[derive(Debug, clap::Args)]
 struct InputFile {
-    /// File to read; `-` is standard input.
+    /// Input file, or `-` for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     path: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! What happens inside, for whoever asks for it.
+//! Logging to standard error.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -6,27 +6,26 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::error::CliError;
 
-/// Where the choice stands when `--log` is not given, as for other programs in Rust.
+/// The default of `--log`, as in other Rust programs.
 const VARIABLE: &str = "RUST_LOG";
 
-/// Starts to log to standard error what `--log` asks for, or else `RUST_LOG`; without either, nothing.
+/// Starts logging at the levels of `--log`, or else of `RUST_LOG`; without either, nothing is logged.
 ///
 /// # Errors
-/// When `--log` is no level and no list of them. A variable that was most likely set for another program is no reason
-/// to refuse: `note` is told.
+/// When `--log` is invalid. An invalid `RUST_LOG` is only passed to `note`: it was most likely set for another program.
 pub(crate) fn start(levels: Option<&str>, note: impl FnOnce(String)) -> Result<(), CliError> {
     let targets = match (levels, std::env::var(VARIABLE)) {
         (Some(levels), _) => parse_levels(levels)?,
         (None, Ok(set)) if !set.is_empty() => match set.parse() {
             Ok(targets) => targets,
             Err(error) => {
-                note(format!("nothing is logged, because `{VARIABLE}` cannot be read: {error}"));
+                note(format!("logging is off, because `{VARIABLE}` is invalid: {error}"));
                 return Ok(());
             }
         },
         (None, _) => return Ok(()),
     };
-    // Nobody can be told that a log cannot be written; to try would end the program.
+    // Reporting a failed write to standard error would panic.
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).log_internal_errors(false);
     tracing_subscriber::registry()
         .with(targets)
@@ -35,18 +34,18 @@ pub(crate) fn start(levels: Option<&str>, note: impl FnOnce(String)) -> Result<(
         .map_err(|error| CliError::Internal(error.into()))
 }
 
-/// Whether anything is logged: lines would go right through progress bars.
+/// Whether logging is on: log lines would break progress bars.
 pub(crate) fn is_on() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
 fn parse_levels(levels: &str) -> Result<Targets, CliError> {
-    // A word without a level would be taken for a part of the program, with everything that it says.
+    // A word that is not a level would be parsed as a module name at level trace.
     let is_clear = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
     match levels.parse() {
         Ok(targets) if !levels.is_empty() && levels.split(',').all(is_clear) => Ok(targets),
         _ => Err(CliError::input(format!(
-            "`--log {levels}` is no level; give error, warn, info, debug or trace, or parts with theirs, as \
+            "invalid level `--log {levels}`; expected error, warn, info, debug or trace, or levels per module, e.g. \
              reasonscape_runner=debug,hyper_util=trace"
         ))),
     }

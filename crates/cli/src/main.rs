@@ -1,4 +1,4 @@
-//! The program `reasonscape`; everything it does is in the library beside it.
+//! The program `reasonscape`; see the library of this crate.
 
 use std::process::ExitCode;
 

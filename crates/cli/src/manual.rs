@@ -1,4 +1,4 @@
-//! `reasonscape completions` and `reasonscape man`: what shells and manuals want to know of the command line.
+//! `reasonscape completions` and `reasonscape man`: shell completions and manual pages.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::output::print_text;
 use crate::output::write_file;
 
-/// Print a script that completes commands and options in a shell
+/// Generate shell completions
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape completions bash > ~/.local/share/bash-completion/completions/reasonscape\n  \
@@ -18,7 +18,7 @@ use crate::output::write_file;
     reasonscape completions fish > ~/.config/fish/completions/reasonscape.fish"
 )]
 pub(super) struct Completions {
-    /// The shell.
+    /// Shell to generate the completion script for.
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
@@ -31,13 +31,14 @@ impl Completions {
     }
 }
 
-/// Print the manual page, or write one for every command
+/// Generate manual pages
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape man | man -l -\n  reasonscape man --dir ~/.local/share/man/man1"
 )]
 pub(super) struct Man {
-    /// Write all pages into this folder, `reasonscape.1`, `reasonscape-run.1` and so on, instead of printing the first.
+    /// Write one page per command to this directory (`reasonscape.1`, `reasonscape-run.1`, …), instead of printing the
+    /// main page.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -50,7 +51,7 @@ impl Man {
             return print_text(&String::from_utf8_lossy(&page(&command)?));
         };
         std::fs::create_dir_all(&folder)
-            .with_context(|| format!("failed to make the folder `{}`", folder.display()))
+            .with_context(|| format!("failed to create the directory `{}`", folder.display()))
             .map_err(CliError::Input)?;
         let mut commands = vec![command];
         let mut written = 0;

@@ -1,4 +1,4 @@
-//! `reasonscape metrics`: judge-free metrics of answers already collected, in files or in a study.
+//! `reasonscape metrics`: metrics of existing answers, in files or in a study, without a judge model.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -27,16 +27,15 @@ use crate::output::{Format, Render, print_text, terminal_width};
 use crate::progress::{ProgressLabels, watch};
 use crate::signals::on_interrupt;
 
-/// Compute metrics of answers in files or in a study, without a judge model
+/// Compute metrics of existing answers: accuracy, calibration, consistency, reasoning
 ///
-/// Reads lines of JSON with `target` (one or a list) and `answer`, and if they are there `id`, `input`, `cot`, `context`,
-/// `options`, `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`,
-/// `model` and `category`. Other fields are ignored. A line without `id` has its line number as id. An answer is correct
-/// if it equals a target after both are trimmed and lower-cased and plain numbers are unified; a truncated answer is
-/// incorrect. Several files that don't name their model are one model each.
+/// Reads JSON Lines with `target` (one or a list) and `answer`, and optionally `id`, `input`, `cot`, `context`, `options`,
+/// `prob_correct`, `prompt_tokens`, `completion_tokens`, `latency_ms`, `truncated`, `repeat`, `temperature`, `model` and
+/// `category`. Other fields are ignored. The default `id` is the line number. An answer is correct if it equals a target
+/// after trimming, lower-casing and normalizing numbers; a truncated answer is incorrect. Without a `model` field, each
+/// file is one model. No judge model is used.
 ///
-/// Given the folder of a study, computes the same metrics of its trials. Their texts come from the cache, and whether they
-/// are correct from the scored trials. `reasonscape export` writes lines that have the same metrics.
+/// For a study, computes the same metrics from its scored trials and their cached responses.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape metrics answers.jsonl\n  reasonscape metrics small.jsonl large.jsonl \
@@ -44,50 +43,48 @@ use crate::signals::on_interrupt;
     reasonscape sql answers.parquet \"SELECT id, false_steps FROM results WHERE equations_false > 0\""
 )]
 pub(super) struct Metrics {
-    /// Files to read, `-` for standard input; or a study: its folder or its study.toml.
+    /// Files of answers (`-` for standard input), or one study directory.
     #[arg(value_name = "RESULTS.jsonl|STUDY", required = true)]
     files: Vec<PathBuf>,
-    /// What decides whether an answer is correct. Without it: `stored` for a study and for lines of `reasonscape export`,
-    /// which say so, and `exact` for other lines.
+    /// How to decide whether an answer is correct [default: `stored` for a study and for lines of `reasonscape export`,
+    /// otherwise `exact`].
     #[arg(long, value_name = "SCORER")]
     scorer: Option<ScorerArg>,
-    /// Compute the metrics of each group: `model`, `base_task`, `eval_id`, `template`, `sampler`, or several of them with
-    /// commas.
+    /// Columns to group by, comma-separated: `model`, `base_task`, `eval_id`, `template`, `sampler`.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', default_value = "model")]
     by: Vec<GroupColumn>,
-    /// What a field is called in the files, as `target=gold,answer=output`: our name, then theirs.
+    /// Names of the fields in the files, e.g. `target=gold,answer=output` to read `target` from `gold`.
     #[arg(long, value_name = "FIELD=NAME", value_delimiter = ',')]
     map: Vec<String>,
-    /// Write what was measured on each answer, to a file that ends in .jsonl or .parquet.
+    /// Write the measurements of each answer to this file (.jsonl or .parquet).
     #[arg(long, value_name = "FILE")]
     per_task: Option<PathBuf>,
-    /// Draw how often answers were right beside how probable they were said to be, to a file that ends in .svg, .png or
-    /// .html.
+    /// Draw a reliability diagram (accuracy by `prob_correct`) to this file (.svg, .png or .html).
     #[arg(long, value_name = "FILE")]
     reliability: Option<PathBuf>,
-    /// Compare numbers as the texts they are written as.
+    /// Compare numbers as text, so that `1.0` is not `1`.
     #[arg(long)]
     no_numbers: bool,
-    /// Bins of the calibration errors.
+    /// Bins of the calibration error (ECE).
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     bins: u32,
-    /// The temperature of answers that do not say theirs; at 0 there is a determinism index.
+    /// Temperature of answers without a `temperature` field; the determinism index is computed at 0.
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
-    /// How many false steps of reasoning are shown.
+    /// Number of incorrect reasoning steps to show.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_EXAMPLES)]
     examples: usize,
-    /// Leave out lines that cannot be read, and say how many they are.
+    /// Skip invalid lines, and report how many.
     #[arg(long)]
     skip_bad: bool,
 }
 
-/// What decides whether an answer is correct.
+/// How to decide whether an answer is correct.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ScorerArg {
-    /// The answer equals a target after both are normalized.
+    /// The answer equals a target after normalization.
     Exact,
-    /// The `correct` of each line, or the stored verdict of each trial.
+    /// The field `correct` of each line, or the stored score of each trial.
     Stored,
 }
 
@@ -124,7 +121,7 @@ impl Metrics {
         Ok(())
     }
 
-    /// The study, if one was given instead of files.
+    /// The study, if one is given instead of files.
     fn study(&self) -> Result<Option<&Path>, CliError> {
         let is_study = |path: &&PathBuf| {
             path.is_dir() || path.is_file() && path.extension().is_some_and(|ending| ending == "toml")
@@ -132,13 +129,13 @@ impl Metrics {
         let Some(study) = self.files.iter().find(is_study) else { return Ok(None) };
         if self.files.len() > 1 {
             return Err(CliError::input(format_args!(
-                "`{}` is a study, and stands alone; export it to compare it with files",
+                "the study `{}` cannot be combined with other inputs; convert it to a file with `reasonscape export` first",
                 study.display()
             )));
         }
         if !self.map.is_empty() || self.skip_bad {
             return Err(CliError::input(
-                "`--map` and `--skip-bad` are for files; leave them out for a study",
+                "`--map` and `--skip-bad` only apply to files; remove them for a study",
             ));
         }
         Ok(Some(study))
@@ -163,7 +160,7 @@ impl Metrics {
         })?;
         if exported.without_text > 0 {
             global.note(format_args!(
-                "{} of {} trials have no prompt and reply in the cache, and count for no metric of reasoning",
+                "{} of {} trials have no prompt and reply in the cache, and are left out of the reasoning metrics",
                 exported.without_text, exported.trials
             ));
         }
@@ -179,11 +176,11 @@ impl Metrics {
         }
         if let Some(temperature) = self.temperature.filter(|at| !(at.is_finite() && *at >= 0.0)) {
             return Err(CliError::input(format_args!(
-                "`--temperature {temperature}` is no temperature; give 0 or more"
+                "invalid temperature `--temperature {temperature}`; expected 0 or more"
             )));
         }
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-            return Err(CliError::input("standard input can be read once; give `-` once"));
+            return Err(CliError::input("standard input can only be read once; expected a single `-`"));
         }
         Ok(AnswerOptions {
             names: FieldMap::parse(&self.map).map_err(CliError::input)?,
@@ -206,9 +203,9 @@ impl Metrics {
         let bytes =
             reliability_figure(&models).bytes(kind).map_err(|error| CliError::Internal(error.into()))?;
         write_file(path, |out| Ok(out.write_all(&bytes)?))?;
-        global.note(format_args!("the picture is in `{}`", path.display()));
+        global.note(format_args!("wrote the figure to `{}`", path.display()));
         if models.iter().all(|(_, bins)| bins.is_empty()) {
-            global.note("no answer has `prob_correct`, so there is nothing in the picture");
+            global.note("no answer has `prob_correct`, so the figure is empty");
         }
         Ok(())
     }
@@ -216,13 +213,13 @@ impl Metrics {
     fn print_notes(&self, summary: &AnswerSummary, global: Global) {
         print_model_notes(summary, self.temperature, global);
         if let Some(path) = &self.per_task {
-            global.note(format_args!("what was measured on each answer is in `{}`", path.display()));
+            global.note(format_args!("wrote the measurements of each answer to `{}`", path.display()));
         }
         print_legend(summary, global);
     }
 }
 
-/// Notes on the metrics: lines that were skipped, and why there is no determinism index.
+/// Notes skipped lines, and why there is no determinism index.
 fn print_model_notes(
     AnswerSummary { results, models, .. }: &AnswerSummary,
     temperature: Option<f64>,
@@ -230,31 +227,32 @@ fn print_model_notes(
 ) {
     if results.skipped > 0 {
         let lines = if results.skipped == 1 { "line was" } else { "lines were" };
-        global.note(format_args!("{} bad {lines} left out", results.skipped));
+        global.note(format_args!("{} invalid {lines} skipped", results.skipped));
     }
     let has_repeats = models.iter().any(|(_, found)| found.repeats > 1);
     let has_index = models.iter().any(|(_, found)| found.determinism_index.is_some());
     if has_repeats && !has_index && temperature.is_none() {
-        global
-            .caption("no determinism index: say `--temperature 0` if that is what the answers were given at");
+        global.caption("no determinism index: add `--temperature 0` if the answers were sampled at it");
     }
 }
 
 fn print_legend(summary: &AnswerSummary, global: Global) {
-    global.caption("± is half of the 95 % interval; tokens of reasoning are words between white space");
     global.caption(
-        "usr equals err in its version 0: the reasoning of an incorrect answer counts as unsupported",
+        "± is half the width of the 95 % CI; reasoning tokens are counted as words separated by white space",
+    );
+    global.caption(
+        "usr equals err in version 0 of its definition: the reasoning of an incorrect answer counts as unsupported",
     );
     global.caption(match summary.scorer() {
-        "stored" => "scorer `stored`: an answer is correct if the trial or line says so",
+        "stored" => "scorer `stored`: correctness is read from the trial or line",
         "mixed" => {
-            "scorers `exact` and `stored`: lines with `\"scorer\": \"stored\"` count by their `correct`"
+            "scorers `exact` and `stored`: for lines with `\"scorer\": \"stored\"`, the field `correct` decides"
         }
         _ => "scorer `exact`: an answer is correct if it equals a target after normalization",
     });
 }
 
-/// Prints the metrics of answers that this program wrote itself, with their notes.
+/// Prints the metrics of a dataset run, with their notes.
 pub(super) fn print_dataset_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
     print_summary(summary, global)?;
     print_model_notes(summary, None, global);
@@ -262,7 +260,7 @@ pub(super) fn print_dataset_summary(summary: &AnswerSummary, global: Global) -> 
     Ok(())
 }
 
-/// Prints the metrics of every model, how they differ, and examples of false steps.
+/// Prints the metrics of every model, their differences, and examples of incorrect reasoning steps.
 fn print_summary(summary: &AnswerSummary, global: Global) -> Result<(), CliError> {
     let AnswerSummary { results, models, differences, .. } = summary;
     match global.format {
@@ -292,26 +290,26 @@ fn internal_error(error: StatsError) -> CliError {
     CliError::Internal(error.into())
 }
 
-/// What is and what is not a real difference, the pairs that are told apart first.
+/// One sentence per pair of models, significant differences first.
 fn describe_differences(found: &[Difference]) -> String {
-    /// Pairs that are printed.
+    /// Maximum number of pairs printed.
     const MAX_PAIRS: usize = 12;
     let mut ordered: Vec<&Difference> = found.iter().collect();
     ordered.sort_by_key(|difference| difference.verdict == "cannot tell");
     let mut text: String =
         ordered.iter().take(MAX_PAIRS).map(|difference| format!("{}\n", difference.sentence)).collect();
     if found.len() > MAX_PAIRS {
-        let _ = writeln!(text, "{} more pairs are in `--format json`", found.len() - MAX_PAIRS);
+        let _ = writeln!(text, "{} more pairs; `--format json` lists all", found.len() - MAX_PAIRS);
     }
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// Steps of reasoning that are not true.
+/// Examples of incorrect reasoning steps.
 fn describe_false_steps(examples: &[Example], show_model: bool) -> String {
     if examples.is_empty() {
         return String::new();
     }
-    let mut text = "\nSteps of reasoning that are false, the first of them:\n".to_owned();
+    let mut text = "\nIncorrect reasoning steps (examples):\n".to_owned();
     for Example { model, id, line, text: step } in examples {
         let prefix =
             model.as_ref().filter(|_| show_model).map_or_else(String::new, |model| format!("{model}, "));

@@ -1,4 +1,4 @@
-//! Data for people and for programs: one table, four formats.
+//! Prints tables in the four output formats.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,33 +11,33 @@ use crate::error::CliError;
 
 use reasonscape_analysis::tables::Table;
 
-/// Columns of a table that does not go to a terminal.
+/// Width of a table that is not printed to a terminal.
 const DEFAULT_WIDTH: u16 = 100;
 
-/// How data is printed.
+/// Output format of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For a person at a terminal.
+    /// Aligned columns, rounded for reading.
     #[default]
     Table,
-    /// For programs, with every digit.
+    /// JSON with full precision.
     Json,
-    /// For spreadsheets, with every digit.
+    /// CSV with full precision.
     Csv,
-    /// For documents.
+    /// Markdown table.
     Markdown,
 }
 
-/// Columns of the terminal. A file or a pipe has no width: it gets what `COLUMNS` says, or what fits most places.
+/// Width of the terminal. For a file or a pipe: `COLUMNS`, or [`DEFAULT_WIDTH`].
 pub(crate) fn terminal_width() -> u16 {
     let of_terminal = terminal_size_of(std::io::stdout()).map(|(Width(columns), _)| columns);
     let of_variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
     of_terminal.or_else(of_variable).unwrap_or(DEFAULT_WIDTH)
 }
 
-/// A table in the format of `--format`.
+/// Rendering of a table in a `--format`.
 pub(crate) trait Render {
-    /// The table in a format for people, or as CSV.
+    /// Renders the table as text, Markdown or CSV.
     fn render(&self, format: Format) -> Result<String, CliError>;
 }
 
@@ -61,20 +61,23 @@ fn as_text(data: &Table) -> String {
     for row in data.display_rows() {
         table.add_row(&row[..shown]);
     }
-    for index in (0..shown).filter(|index| data.is_numeric(*index)) {
+    for index in 0..shown {
         let column = table.column_mut(index).expect("the header has this column");
-        column.set_cell_alignment(CellAlignment::Right);
-        // A number broken over two lines is two wrong numbers.
+        if data.is_numeric(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        // Numbers and short names must not be wrapped.
         let min_width = u16::try_from(data.min_width(index) + 2).unwrap_or(u16::MAX);
         column.set_constraint(ColumnConstraint::LowerBoundary(comfy_table::Width::Fixed(min_width)));
     }
     match data.columns().len() - shown {
         0 => format!("{table}\n"),
+        1 => format!("{table}\n`--format csv` has 1 more column.\n"),
         more => format!("{table}\n`--format csv` has {more} more columns.\n"),
     }
 }
 
-/// Prints the same data as a table or, for programs that want structure, as JSON.
+/// Prints data as a table, or as JSON.
 pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Result<(), CliError> {
     let text = match format {
         Format::Table | Format::Markdown | Format::Csv => table.render(format)?,
@@ -85,7 +88,7 @@ pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Res
     print_text(&text)
 }
 
-/// Prints rows as a table to read, as CSV with all columns, or as JSON.
+/// Prints rows as a table for display, as CSV with all columns, or as JSON.
 pub(crate) fn print_table(
     format: Format,
     display: impl FnOnce() -> Table,
@@ -95,7 +98,7 @@ pub(crate) fn print_table(
     print(format, &if format == Format::Csv { export() } else { display() }, json)
 }
 
-/// Prints text to standard output as it is.
+/// Prints text to standard output.
 pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

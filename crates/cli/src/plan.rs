@@ -1,4 +1,4 @@
-//! `reasonscape plan`: what a run would ask and cost.
+//! `reasonscape plan`: the requests, tokens and cost of a run.
 
 use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 
@@ -8,16 +8,16 @@ use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Say what a run would ask and cost, before anything is spent
+/// Estimate the requests, tokens and cost of a run
 ///
-/// Nothing is sent. Tokens of prompts are reckoned from their length; tokens of answers from those in the cache, or as a
-/// quarter of what the sampler allows.
+/// Sends nothing. Prompt tokens are estimated from the length of the prompts; completion tokens from cached responses, or
+/// else as a quarter of the token limit of the sampler.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape plan my-study --count 32")]
 pub(super) struct Plan {
     #[command(flatten)]
     study: StudySelectionArgs,
-    /// Not an option of a plan; the error says what to do instead.
+    /// Not supported; the error explains the alternative.
     #[arg(long, hide = true, value_name = "S", allow_negative_numbers = true)]
     seed: Option<i64>,
 }
@@ -28,6 +28,7 @@ impl Plan {
             return Err(seed_belongs_to_study(self.study.path(), seed));
         }
         let (study, selection) = self.study.load()?;
+        study.notices.iter().for_each(|notice| global.note(notice));
         let cache = existing_cache(&study)?;
         let forecasts = forecast(&study, &selection, cache.as_ref())?;
         let mut table = Table::new(&[
@@ -58,9 +59,8 @@ impl Plan {
         }
         let json: Vec<_> = forecasts.iter().map(Forecast::summary).collect();
         if study.precision.is_some() {
-            global.note(
-                "with a precision wanted, this is the most that it could take: every point to its maximum",
-            );
+            global
+                .note("with a target precision, this is an upper bound: every point sampled to its maximum");
         }
         if let Some(budget) = study.budget.tokens {
             let expected: u64 = forecasts.iter().map(|one| one.prompt_tokens + one.completion_tokens).sum();

@@ -1,4 +1,4 @@
-//! Progress of work that takes longer than a second.
+//! Progress bars for work that takes longer than a second.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +11,7 @@ use reasonscape_ingest::Progress;
 use crate::Global;
 use crate::error::CliError;
 
-/// What a progress bar calls the work and its units.
+/// Labels of a progress bar.
 pub(crate) struct ProgressLabels {
     pub(crate) verb: &'static str,
     pub(crate) unit: &'static str,
@@ -39,7 +39,7 @@ pub(crate) fn watch<T>(
     })
 }
 
-/// A bar, or a line every few seconds where there is no terminal.
+/// A progress bar, or a line every few seconds if standard error is not a terminal.
 pub(crate) struct ProgressLine<'w> {
     labels: &'w ProgressLabels,
     bar: ProgressBar,
@@ -48,7 +48,7 @@ pub(crate) struct ProgressLine<'w> {
     lines: bool,
 }
 
-/// Work that ends sooner shows nothing.
+/// Shorter work shows no progress.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -82,7 +82,7 @@ impl<'w> ProgressLine<'w> {
         self.bar.set_message(message.clone());
         if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            // A log that cannot be written is no reason to stop.
+            // Failing to write progress must not stop the work.
             let _ = writeln!(std::io::stderr(), "{verb}: {done}/{total} {unit}, {message}");
         }
     }

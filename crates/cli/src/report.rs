@@ -1,4 +1,4 @@
-//! `reasonscape report`: a study on one page.
+//! `reasonscape report`: writes a report of a study.
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +10,34 @@ use reasonscape_stats::Mode;
 use super::Global;
 use super::study::study_folder;
 use crate::error::CliError;
+use crate::mode::ModeArgs;
 use crate::output::write_file;
 
-/// Write a report of a study: one page to send, print and keep
+/// Write a report of a study as HTML or Markdown
 ///
-/// FILE.html is a page that needs no network; FILE.md is text, with its pictures in the folder FILE-figures beside it.
-/// Findings are made of significant results only.
+/// FILE.html is a self-contained page; FILE.md comes with its figures in the directory FILE-figures next to it. Only
+/// significant results are listed as findings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape report my-study -o report.html\n  \
     reasonscape report my-study -o report.md --filter groups=arch:moe")]
 pub(super) struct ReportCommand {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// The file, which ends in .html or .md [default: reports/report.html in the study].
+    /// Output file (.html or .md) [default: reports/report.html in the study].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only points whose COLUMN is VALUE, as in `reasonscape analyze`; may be repeated.
+    /// Only points whose COLUMN matches VALUE, as in `reasonscape analyze` (repeatable).
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
-    /// Estimator: `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O`.
-    #[arg(long, default_value_t = Mode::C_P)]
-    mode: Mode,
-    /// What the report is called [default: the name of the folder].
+    #[command(flatten)]
+    mode_args: ModeArgs,
+    /// Title of the report [default: the name of the study directory].
     #[arg(long)]
     title: Option<String>,
 }
 
-/// The forms of a report.
+/// The file formats of a report.
 #[derive(Debug, Clone, Copy)]
 enum ReportFormat {
     Html,
@@ -50,7 +50,7 @@ impl ReportFormat {
             Some("html" | "htm") => Ok(Self::Html),
             Some("md" | "markdown") => Ok(Self::Markdown),
             _ => Err(CliError::input(format_args!(
-                "cannot tell what kind of report `{}` is to be; give it the ending .html or .md",
+                "unknown report format `{}`; expected a file name that ends in .html or .md",
                 path.display()
             ))),
         }
@@ -69,7 +69,7 @@ impl ReportCommand {
             for remark in db.remarks() {
                 global.note(remark);
             }
-            let report = report(&db, &query, &title, self.mode).await?;
+            let report = report(&db, &query, &title, self.mode_args.mode(Mode::C_P)).await?;
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 make_folder(parent)?;
             }
@@ -88,13 +88,13 @@ impl ReportCommand {
                     write_file(&path, |out| Ok(out.write_all(text.as_bytes())?))?;
                 }
             }
-            global.note(format_args!("the report is in `{}`", path.display()));
+            global.note(format_args!("wrote the report to `{}`", path.display()));
             Ok(())
         })
     }
 }
 
-/// Writes the report as a page.
+/// Writes the report as HTML.
 pub(super) async fn write_html_report(
     db: &PointsDb,
     query: &PointQuery,
@@ -116,12 +116,12 @@ fn write_html(report: &Report, path: &Path) -> Result<(), CliError> {
 fn make_folder(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| {
         CliError::Internal(
-            anyhow::Error::new(error).context(format!("failed to make `{}`", folder.display())),
+            anyhow::Error::new(error).context(format!("failed to create `{}`", folder.display())),
         )
     })
 }
 
-/// The last part of a folder's path, however it was written.
+/// The name of a directory, even if its path is relative.
 fn folder_name(folder: &Path) -> String {
     let absolute = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     absolute.file_name().map_or_else(|| "Study".to_owned(), |name| name.to_string_lossy().into_owned())

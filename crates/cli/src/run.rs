@@ -1,4 +1,4 @@
-//! `reasonscape run`: asks the models of a study.
+//! `reasonscape run`: sends the requests of a study.
 
 mod dataset;
 mod progress;
@@ -24,33 +24,38 @@ use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::signals::on_interrupt;
 
-/// Ask the models of a study what the cache does not hold, or models about a dataset
+/// Run a study or a dataset: send the requests and score the responses
 ///
-/// Instead of a study it takes a dataset: a file of questions with their answers (JSONL, CSV, TSV or Parquet), with
-/// `--model` and `--base-url`. It becomes a study in a folder of its own, and the metrics of `reasonscape metrics` are
-/// printed and written to its `results/`.
+/// Responses are cached as they arrive and cached requests are not sent again, so a run can be interrupted and resumed at
+/// any time. The first Ctrl-C waits for the requests in flight, the second exits at once. At the end the responses are
+/// scored, as by `reasonscape evaluate`.
 ///
-/// Every response is on disk before it counts, and no request is sent twice, so a run can be broken off and started again
-/// at any time. Ctrl-C waits for what is in flight; a second one leaves at once. At the end the answers are judged, as
-/// `reasonscape evaluate` does.
+/// A dataset is a file of questions with their answers (JSONL, CSV, TSV or Parquet) and needs `--model` and `--base-url`.
+/// A study is created for it in a new directory; the metrics of `reasonscape metrics` are printed and written to its
+/// `results/`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape run my-study\n  reasonscape run my-study --count 32 --task arithmetic\n  \
     reasonscape run my-study --precision 0.05 --budget-tokens 2000000\n  reasonscape run gsm8k.jsonl --model m \
     --base-url http://127.0.0.1:8089/v1 --map input=question,target=answer --target-regex '#### (.*)'",
-    mut_arg("study", |study| study.help("Folder of the study, its study.toml, or a dataset"))
+    mut_arg("study", |study| study.help("Study directory, its study.toml, or a dataset file"))
 )]
 pub(super) struct Run {
     #[command(flatten)]
     study: StudySelectionArgs,
-    /// Only ask; leave judging the answers to `reasonscape evaluate`.
+    /// Don't score the responses; `reasonscape evaluate` does it later.
     #[arg(long)]
     no_evaluate: bool,
+    /// Send requests again whose responses the cache has lost.
+    ///
+    /// Without it, a run stops if the cache has fewer responses than the trials on disk were scored from.
+    #[arg(long)]
+    resend: bool,
     #[command(flatten)]
     dataset: DatasetArgs,
 }
 
-/// Problems that are printed.
+/// Kinds of failures that are printed per evaluation.
 const MAX_PROBLEMS: usize = 5;
 
 impl Run {
@@ -63,18 +68,20 @@ impl Run {
             return Err(seed_belongs_to_study(self.study.path(), seed));
         } else if let Some(flag) = self.dataset.first_given_flag() {
             return Err(CliError::input(format_args!(
-                "`{flag}` is for datasets, and `{}` is none; a study says such things in its study.toml",
+                "`{flag}` only applies to datasets, and `{}` is a study; set it in study.toml instead",
                 self.study.path().display()
             )));
         } else {
             self.study
         };
         let (study, selection) = arguments.load()?;
-        let finished = execute(&study, &selection, !self.no_evaluate, global)?;
+        study.notices.iter().for_each(|notice| global.note(notice));
+        let finished = execute(&study, &selection, !self.no_evaluate, self.resend, global)?;
         let is_measured = of_dataset && !self.no_evaluate;
         if !is_measured {
             print_summary(&finished.summary, global)?;
         }
+        note_savings(&finished.summary, global);
         note_ending(&finished, global);
         if let Some(scored) = &finished.scored {
             note_scored(&study, scored, global);
@@ -82,7 +89,7 @@ impl Run {
                 print_dataset_summary(answers, global)?;
                 let results = study.dir.join(RESULTS_DIR);
                 global.caption(format_args!(
-                    "answers, metrics and what was measured on each are in `{}`",
+                    "wrote the answers, their metrics and per-answer measurements to `{}`",
                     results.display()
                 ));
             }
@@ -91,9 +98,9 @@ impl Run {
     }
 }
 
-/// Runs a study without printing a table of it, and scores the responses.
+/// Runs a study and scores the responses, without printing a summary table.
 pub(super) fn run_and_score(study: &Study, selection: &Selection, global: Global) -> Result<(), CliError> {
-    let finished = execute(study, selection, true, global)?;
+    let finished = execute(study, selection, true, false, global)?;
     note_ending(&finished, global);
     if let Some(scored) = &finished.scored {
         note_scored(study, scored, global);
@@ -106,11 +113,15 @@ fn execute(
     study: &Study,
     selection: &Selection,
     evaluate: bool,
+    resend: bool,
     global: Global,
 ) -> Result<Finished, CliError> {
-    // A study that is refused leaves no cache behind.
+    // An invalid study must not create a cache.
     check(study, selection)?;
     let cache = open_cache(study)?;
+    if !resend {
+        pipeline::check_responses(study, &cache)?;
+    }
     let control = RunControl::default();
     interrupt_on_signals(control.clone(), global)?;
     let mut bars = Some(RunBars::new(study, global.quiet));
@@ -139,28 +150,28 @@ fn execute(
     Ok(finished?)
 }
 
-/// The first Ctrl-C waits for requests in flight, the second leaves at once. SIGTERM of a service manager counts as Ctrl-C.
+/// The first Ctrl-C waits for requests in flight, the second exits at once. SIGTERM counts as Ctrl-C.
 fn interrupt_on_signals(control: RunControl, global: Global) -> Result<(), CliError> {
     on_interrupt(move || {
         if control.interrupt() == Shutdown::Drain {
-            global.note("stopping: waiting for what is in flight; press Ctrl-C again to leave at once");
+            global.note("stopping: waiting for the requests in flight; press Ctrl-C again to exit at once");
         }
     })
 }
 
-/// Notes what the scoring found beside its numbers.
+/// Prints the notes of the scoring.
 fn note_scored(study: &Study, scored: &Scored, global: Global) {
     note_damage(&scored.evaluated, global);
     note_unmatched(&scored.evaluated, global);
     if note_kept(&scored.evaluated, global) {
         global.note(format_args!(
-            "so the results of these tasks are as they were; `reasonscape evaluate {} --force` replaces them",
+            "the results of these tasks are unchanged; `reasonscape evaluate {} --force` replaces them",
             study.dir.display()
         ));
     }
     if !scored.evaluated.stopped {
         global.caption(format_args!(
-            "judged; `reasonscape analyze scores {}` shows the leaderboard",
+            "scored; `reasonscape analyze scores {}` shows the leaderboard",
             study.dir.display()
         ));
     }
@@ -172,7 +183,7 @@ fn exit_status(finished: &Finished) -> Result<(), CliError> {
         RunEnd::Complete => Ok(()),
         RunEnd::Interrupted | RunEnd::ScoringInterrupted => Err(CliError::Interrupted),
         RunEnd::Incomplete | RunEnd::Failed { .. } => Err(CliError::Internal(anyhow::anyhow!(
-            "not every trial was answered; what was is kept, and running again asks the rest"
+            "some requests got no response; the others are cached, and running again sends the rest"
         ))),
     }
 }
@@ -206,7 +217,31 @@ fn print_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
     print(global.format, &table, &json)
 }
 
-/// Notes on the requests of a run beside their numbers.
+/// Notes what the cache saved in this run.
+fn note_savings(summary: &RunSummary, global: Global) {
+    let saved = summary.saved();
+    if saved.requests == 0 {
+        return;
+    }
+    let planned = summary.evals.iter().map(|eval| eval.planned).sum();
+    let cost = saved.cost.map_or_else(String::new, |cost| format!(", cost {cost:.2}"));
+    global.caption(format_args!(
+        "cache: {} of {} requests answered from the cache; saved {} tokens{cost}",
+        thousands(saved.requests),
+        thousands(planned),
+        thousands(saved.tokens()),
+    ));
+}
+
+/// A number with separators: `1,152`.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).expect("digits")).collect();
+    groups.join(",")
+}
+
+/// Prints why requests failed or the run ended.
 fn note_ending(finished: &Finished, global: Global) {
     for eval in &finished.summary.evals {
         if let Some(reason) = &eval.stopped {
@@ -216,19 +251,19 @@ fn note_ending(finished: &Finished, global: Global) {
     }
     match finished.end {
         RunEnd::Interrupted => {
-            global.note("interrupted; what was answered is kept, and running again asks the rest");
+            global.note("interrupted; all responses are cached, and running again sends the rest");
         }
         RunEnd::ScoringInterrupted => {
-            global.note("interrupted; every answer is kept, and `reasonscape evaluate` judges the rest");
+            global.note("interrupted; all responses are cached, and `reasonscape evaluate` scores the rest");
         }
         RunEnd::Complete | RunEnd::Incomplete | RunEnd::Failed { .. } => {}
     }
 }
 
-/// Notes each problem once, with the number of trials it left without a response and the first of them.
+/// Prints each kind of failure once, with its first trial and the number of others.
 fn note_missing(eval: &EvalRunSummary, global: Global) {
     let mut problems = group_failures(&eval.missing_trials);
-    // Why the evaluation ended has been said.
+    // The reason why the evaluation ended is already printed.
     problems.retain(|group| eval.stopped.as_ref() != Some(&group.problem));
     for FailureGroup { problem, trial, trials } in problems.iter().take(MAX_PROBLEMS) {
         let more = if *trials > 1 { format!(" and {} more", trials - 1) } else { String::new() };
@@ -236,7 +271,7 @@ fn note_missing(eval: &EvalRunSummary, global: Global) {
     }
     if problems.len() > MAX_PROBLEMS {
         global.note(format_args!(
-            "{}: and {} more problems; `--format json` has them",
+            "{}: {} more kinds of failures; `--format json` lists them",
             eval.name,
             problems.len() - MAX_PROBLEMS
         ));
@@ -262,6 +297,10 @@ fn as_json(eval: &EvalRunSummary) -> Value {
         "prompt_tokens": eval.prompt_tokens,
         "completion_tokens": eval.completion_tokens,
         "cost": eval.cost,
+        "saved_requests": eval.saved.requests,
+        "saved_prompt_tokens": eval.saved.prompt_tokens,
+        "saved_completion_tokens": eval.saved.completion_tokens,
+        "saved_cost": eval.saved.cost,
         "complete": eval.is_complete(),
         "stopped": eval.stopped,
     })

@@ -1,4 +1,4 @@
-//! `reasonscape score`: ReasonScore of task bounds or counters from elsewhere.
+//! `reasonscape score`: ReasonScores of data that is not in a study.
 
 mod input;
 
@@ -18,13 +18,14 @@ use serde::Serialize;
 use self::input::{Evidence, Input, Model};
 use super::{Global, InputFile, read_input};
 use crate::error::CliError;
+use crate::mode::ModeArgs;
 use crate::output::{Format, print};
 
-/// Compute the ReasonScore of task bounds or counters from elsewhere
+/// Compute ReasonScores from your own counts or intervals
 ///
-/// Takes JSON or CSV. Each task has bounds (`low`, `high`) or counters: `n`, `n_e`, and `n_t` (or `n_u`) and `g` (or
-/// `guess_accum`) where they are not 0. A `model` column or key makes it a leaderboard with rank intervals. A model that
-/// lacks a task of the others, or has no trial of it, is scored on what it has and marked `*`.
+/// Reads JSON or CSV. Each task has an interval (`low`, `high`) or counters: `n` trials, `n_e` correct, `n_t` truncated (or
+/// `n_u` completed) and `g` expected lucky guesses (or `guess_accum`); the last two default to 0. With a `model` column or
+/// key, prints a leaderboard with ranks. A model without trials of some task is scored on the others and marked `*`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"sort\": {\"low\": 0.8, \"high\": 0.9}, \"dates\": [0.5, 0.6]}' | reasonscape score -\n  \
@@ -32,22 +33,21 @@ use crate::output::{Format, print};
 pub(super) struct Score {
     #[command(flatten)]
     input: InputFile,
-    /// Estimator that turns counters into bounds.
-    #[arg(long, default_value = "C_P")]
-    mode: Mode,
-    /// `bootstrap` (the ReasonScore), or `min-max` (every task at its worst and at its best at once).
+    #[command(flatten)]
+    mode_args: ModeArgs,
+    /// Interval of the score: `bootstrap` (the ReasonScore), or `min-max` (all tasks at their lower or upper bounds).
     #[arg(long, value_enum, default_value_t)]
     method: Method,
-    /// Compute the products of the C and K estimators everywhere, to reproduce published ReasonScape figures.
+    /// Always compute the full products of the C and K estimators, to reproduce published ReasonScape numbers.
     #[arg(long)]
     literal: bool,
-    /// Draws of the bootstrap (default: 5000).
+    /// Bootstrap draws [default: 5000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     draws: Option<u32>,
-    /// Seed of the bootstrap (default: 42).
+    /// Random seed of the bootstrap [default: 42].
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     seed: Option<i64>,
-    /// Show how far the margin moves with the seed, at 100 to 10,000 draws, instead of the scores.
+    /// Instead of the scores, show how much the margin depends on the bootstrap seed, at 100 to 10,000 draws.
     #[arg(long, conflicts_with_all = ["draws", "seed"])]
     stability: bool,
 }
@@ -59,7 +59,7 @@ enum Method {
     MinMax,
 }
 
-/// A model's score as programs read it.
+/// A model's score in JSON.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,13 +72,13 @@ struct Row {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     literal: bool,
     method: &'static str,
-    /// Absent where nothing is drawn.
+    /// None without a bootstrap.
     #[serde(flatten)]
     bootstrap: Option<BootstrapInfo>,
     tasks: BTreeMap<String, Bounds>,
 }
 
-/// Rank and score; everything is missing where no task has data.
+/// Rank and score; all empty if no task has data.
 #[derive(Debug, Default, Serialize)]
 struct Scored {
     rank: Option<usize>,
@@ -100,14 +100,14 @@ struct BootstrapInfo {
     seed: i64,
 }
 
-/// The bounds that a task entered the score with.
+/// The interval of a task.
 #[derive(Debug, Serialize)]
 struct Bounds {
     low: f64,
     high: f64,
 }
 
-/// A model with the tasks it has data of.
+/// A model with the tasks that have data.
 struct ScoredModel {
     name: Option<String>,
     tasks: BTreeMap<String, TaskBounds>,
@@ -121,7 +121,7 @@ impl Score {
         let Input { models, ignored } = input::read(&name, &text).map_err(CliError::input)?;
         if !ignored.is_empty() {
             let names: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
-            global.note(format_args!("{name}: nothing is read from {}", names.join(", ")));
+            global.note(format_args!("{name}: ignored unknown fields: {}", names.join(", ")));
         }
         let suite: BTreeSet<String> = models.iter().flat_map(|model| model.tasks.keys().cloned()).collect();
         let models: Vec<ScoredModel> = models.into_iter().map(|model| self.estimate(model)).collect();
@@ -153,10 +153,14 @@ impl Score {
         self.print(&rows, global)
     }
 
+    fn mode(&self) -> Mode {
+        self.mode_args.mode(Mode::C_P)
+    }
+
     fn bootstrap(&self) -> Result<Bootstrap, CliError> {
         if self.method == Method::MinMax && (self.draws.is_some() || self.seed.is_some() || self.stability) {
             return Err(CliError::input(
-                "`--method min-max` draws nothing; leave `--draws`, `--seed` and `--stability` out",
+                "`--method min-max` uses no random draws; remove `--draws`, `--seed` and `--stability`",
             ));
         }
         let Bootstrap { draws, seed } = Bootstrap::default();
@@ -166,7 +170,7 @@ impl Score {
         })
     }
 
-    /// Bounds of the tasks that have data; counters of no trial are none.
+    /// The intervals of the tasks that have trials.
     fn estimate(&self, model: Model) -> ScoredModel {
         let mut tasks = BTreeMap::new();
         let (mut total, mut min_trials) = (Counters::default(), None::<u64>);
@@ -177,7 +181,7 @@ impl Score {
                 Evidence::Counters(counters) => {
                     total = total + counters;
                     min_trials = Some(min_trials.unwrap_or(u64::MAX).min(counters.n() as u64));
-                    let estimator = Estimator { is_literal: self.literal, ..Estimator::from(self.mode) };
+                    let estimator = Estimator { is_literal: self.literal, ..Estimator::from(self.mode()) };
                     estimator.estimate_counters(&counters).into()
                 }
             };
@@ -202,7 +206,7 @@ impl Score {
             scored,
             complete: missing.is_empty(),
             missing,
-            mode: self.mode.name(),
+            mode: self.mode().name(),
             literal: self.literal,
             method: match self.method {
                 Method::Bootstrap => "bootstrap",
@@ -214,7 +218,7 @@ impl Score {
     }
 
     fn print(&self, rows: &[Row], global: Global) -> Result<(), CliError> {
-        // One nameless model needs no places, and its JSON no list around it.
+        // A single model without a name has no rank, and its JSON is an object instead of a list.
         let is_single = rows.len() == 1 && rows[0].model.is_none();
         let table = match (global.format, is_single) {
             (Format::Csv, _) => csv_table(rows),
@@ -222,20 +226,25 @@ impl Score {
             (_, false) => leaderboard_table(rows),
         };
         if is_single { print(global.format, &table, &rows[0]) } else { print(global.format, &table, &rows) }?;
-        if self.mode != Mode::C_P {
-            global.note(format_args!("bounds by {}: comparable only with scores by {0}", self.mode));
+        if self.mode() != Mode::C_P {
+            global.note(format_args!(
+                "estimated by {}: only comparable with scores estimated by {0}",
+                self.mode()
+            ));
         }
         if self.literal {
-            global.note("bounds by the literal products: comparable only with scores computed so");
+            global.note("estimated with `--literal`: only comparable with other scores estimated with it");
         }
         if self.draws.is_some() || self.seed.is_some() {
-            global.note("comparable only with scores of the same draws and seed; the default is 5000 and 42");
+            global.note(
+                "only comparable with scores of the same draws and seed (default: 5000 draws, seed 42)",
+            );
         }
         for row in rows.iter().filter(|row| !row.complete) {
             let model = row.model.as_deref().unwrap_or("the model");
             let missing = row.missing.join(", ");
             if row.tasks.is_empty() {
-                global.note(format_args!("* {model} has no data and no score"));
+                global.note(format_args!("* {model} has no data, so it has no score"));
             } else {
                 global.note(format_args!("* {model} is scored without {missing}"));
             }
@@ -262,7 +271,7 @@ impl Scored {
         }
     }
 
-    /// `752 ± 8`, or that there is none.
+    /// `752 ± 8`, or `no data`.
     fn label(&self) -> String {
         match (self.center, self.margin) {
             (Some(center), Some(margin)) => format!("{center:.0} ± {margin:.0}"),
@@ -271,23 +280,23 @@ impl Scored {
     }
 }
 
-/// Prints how stable margins are, and which boards need more draws.
+/// Prints how stable the margins are, and which models need more draws.
 pub(super) fn print_stability(rows: &[StabilityRow], global: Global) -> Result<(), CliError> {
     print(global.format, &stability_table(rows, global.format == Format::Csv), &rows)?;
     let unstable: Vec<String> =
         rows.iter().filter(|row| !row.is_stable_by_default()).map(|row| row.name.clone()).collect();
     if unstable.is_empty() {
-        global.caption("at 5,000 draws every margin moves by less than 0.5 points with the seed");
+        global.caption("at 5,000 draws every margin varies by less than 0.5 points between seeds");
     } else {
         global.caption(format_args!(
-            "at 5,000 draws the margin of {} moves by 0.5 points or more with the seed: the last digit is noise",
+            "at 5,000 draws the margin of {} varies by 0.5 points or more between seeds: its last digit is noise",
             join_truncated(&unstable)
         ));
     }
     Ok(())
 }
 
-/// Every number of every model, for a spreadsheet.
+/// All numbers of all models.
 fn csv_table(rows: &[Row]) -> Table {
     let mut table = Table::new(&[
         "rank",
@@ -329,7 +338,7 @@ fn csv_table(rows: &[Row]) -> Table {
 }
 
 fn leaderboard_table(rows: &[Row]) -> Table {
-    let mut table = Table::new(&["rank", "model", "ReasonScore", "95 % interval", "band", "tasks"]);
+    let mut table = Table::new(&["rank", "model", "ReasonScore", "interval", "band", "tasks"]);
     for row in rows {
         let scored = &row.scored;
         let rank = match (scored.rank, scored.rank_best, scored.rank_worst) {
@@ -350,7 +359,7 @@ fn leaderboard_table(rows: &[Row]) -> Table {
     table
 }
 
-/// The tasks that went in, and the score that came out.
+/// The intervals of the tasks, and the score.
 fn task_table(row: &Row) -> Table {
     let mut table = Table::new(&["", "low", "high", "center ± margin"]);
     for (name, bounds) in &row.tasks {

@@ -1,4 +1,4 @@
-//! `reasonscape serve`: a study to look at in a browser.
+//! `reasonscape serve`: the web server of a study.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -13,41 +13,41 @@ use crate::error::{CliError, note};
 use crate::output::print_text;
 use reasonscape_web::{self as web, Access, Notice, ServeOptions, Token};
 
-/// A token that is shorter can be tried out.
+/// Shorter tokens can be guessed.
 const MIN_TOKEN_LEN: usize = 8;
-/// Where a token may stand that nobody else on the machine should see.
+/// Environment variable for the token, since command lines are visible to other users.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
-/// Show a study in the browser: leaderboard, landscapes, trials, runs to start and watch
+/// Browse a study in the web browser, and start and watch runs
 ///
-/// Prints the address on standard output once it answers there, and serves until Ctrl-C, which is no failure: exit code
-/// 0; runs that go on are waited for, as far as something is in flight, and a second Ctrl-C leaves at once. Files that
-/// `evaluate` or `import` replace meanwhile are read again.
+/// Prints the URL to standard output once the server is ready, and serves until Ctrl-C (exit code 0). Active runs finish
+/// their requests in flight first; a second Ctrl-C exits at once. Results that are replaced meanwhile, by `evaluate` or
+/// `import`, are reloaded.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape serve my-study\n  \
     reasonscape serve my-study --host 0.0.0.0 --port 80\n  \
     reasonscape serve my-study --read-only --base-path /scores --allow-host example.org")]
 pub(super) struct Serve {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// Port to listen on; 0 takes a free one.
+    /// Port to listen on; 0 for a free port.
     #[arg(long, default_value_t = 8050, value_name = "N")]
     port: u16,
-    /// Address to listen on. Other machines get in only when this is changed, and then only with a token.
+    /// Address to listen on. Access from other machines needs another address here, and a token.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
     host: IpAddr,
-    /// Token that readers have to know; better kept in the environment variable `REASONSCAPE_TOKEN`, since arguments
-    /// are seen by everybody on this machine. Without either, other machines need one that is made and printed once.
+    /// Access token. Prefer the environment variable `REASONSCAPE_TOKEN`, since other users of this machine can see command
+    /// lines. Without either, a token for other machines is generated and printed once.
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Another name that this server goes by, as behind a proxy; may be repeated.
+    /// Additional host name to accept, e.g. that of a proxy (repeatable).
     #[arg(long = "allow-host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Let nobody change anything or start a run.
+    /// Disable changes and new runs.
     #[arg(long)]
     read_only: bool,
-    /// What stands before every path, as `/scores` where a proxy hands on only that part.
+    /// Path prefix of all URLs, e.g. `/scores` behind a proxy.
     #[arg(long, value_name = "PATH", default_value = "")]
     base_path: String,
 }
@@ -63,7 +63,7 @@ impl Serve {
         let folder = study_folder(&self.study)?;
         let base = web::normalize_base_path(&self.base_path).ok_or_else(|| {
             CliError::input(format_args!(
-                "`--base-path {}` is no plain path; expected letters, digits and `-._~`, as `/scores`",
+                "invalid path `--base-path {}`; expected letters, digits and `-._~`, e.g. `/scores`",
                 self.base_path
             ))
         })?;
@@ -90,16 +90,14 @@ impl Serve {
                         global.note(remark);
                     }
                     if let Some(secret) = secret {
-                        // Printed even with `--quiet`: nobody could get in without it.
-                        note(format_args!("readers need this token, which is not shown again: {secret}"));
+                        // Printed even with `--quiet`: the server is unusable without it.
+                        note(format_args!("access token (shown only once): {secret}"));
                     }
-                    global.note("serving; Ctrl-C stops");
+                    global.note("serving; press Ctrl-C to stop");
                     print_text(&format!("{url}\n"))
                 }
                 Notice::Draining => {
-                    note(
-                        "stopping: waiting for what runs have in flight; press Ctrl-C again to leave at once",
-                    );
+                    note("stopping: waiting for requests in flight; press Ctrl-C again to exit at once");
                     Ok(())
                 }
             })
@@ -107,10 +105,10 @@ impl Serve {
         })
     }
 
-    /// What readers have to know, and the text of it if it was made here.
+    /// The access token, and its text if it was generated.
     fn token(&self) -> Result<(Option<Token>, Option<String>), CliError> {
         let broken = |error: getrandom::Error| {
-            CliError::Internal(anyhow::anyhow!("the operating system has no random numbers: {error}"))
+            CliError::Internal(anyhow::anyhow!("no random numbers from the operating system: {error}"))
         };
         let given = self.token.clone().or_else(|| std::env::var(TOKEN_VARIABLE).ok());
         match given {
@@ -118,7 +116,7 @@ impl Serve {
                 let secret = secret.trim().to_owned();
                 if secret.chars().count() < MIN_TOKEN_LEN || !secret.chars().all(|c| c.is_ascii_graphic()) {
                     return Err(CliError::input(format_args!(
-                        "the token is too short or has blanks in it; give at least {MIN_TOKEN_LEN} letters, digits or signs"
+                        "invalid token; expected at least {MIN_TOKEN_LEN} printable ASCII characters without spaces"
                     )));
                 }
                 Ok((Some(Token::new(secret).map_err(broken)?), None))
@@ -132,7 +130,7 @@ impl Serve {
     }
 }
 
-/// The first Ctrl-C drains, the second leaves at once.
+/// The first Ctrl-C drains, the second exits at once.
 fn stop_on_interrupts(stopper: watch::Sender<Shutdown>) {
     let mut interrupts = Interrupts::listen();
     tokio::spawn(async move {
@@ -140,12 +138,12 @@ fn stop_on_interrupts(stopper: watch::Sender<Shutdown>) {
             interrupts.next().await;
             stopper.send_replace(stop);
         }
-        // The server ends; whoever is impatient beyond this is not heard.
+        // Further interrupts are ignored.
         std::future::pending::<()>().await;
     });
 }
 
-/// What the study is called: as its folder.
+/// The title of the study: the name of its directory.
 fn title(folder: &std::path::Path) -> String {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     absolute.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned())

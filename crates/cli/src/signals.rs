@@ -1,9 +1,9 @@
-//! Being told to end: Ctrl-C, and what a service manager sends in its place.
+//! Termination signals: Ctrl-C, and SIGTERM of service managers.
 
 use crate::error::CliError;
 
-/// Listens from the moment when it is made, so that nothing that comes later is missed. Where signals cannot be listened
-/// to, they end the process as they do by default.
+/// A stream of interrupts. It listens from its creation, so no later signal is missed. If signals can't be handled, they
+/// end the process as by default.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
     #[cfg(unix)]
@@ -11,7 +11,7 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Begins to listen. There has to be a runtime.
+    /// Starts listening. Must be called within a Tokio runtime.
     #[must_use]
     pub(crate) fn listen() -> Self {
         #[cfg(unix)]
@@ -26,7 +26,7 @@ impl Interrupts {
         Self {}
     }
 
-    /// Waits for the next.
+    /// Waits for the next interrupt.
     pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
         match &mut self.signals {
@@ -43,11 +43,10 @@ impl Interrupts {
     }
 }
 
-/// Calls `handler` on a thread of its own at each Ctrl-C or request to terminate or hang up, from now on and until the
-/// process ends.
+/// Calls `handler` on its own thread at each Ctrl-C, SIGTERM or SIGHUP, until the process ends.
 ///
 /// # Errors
-/// When signals cannot be listened to.
+/// When signal handlers cannot be installed.
 pub(crate) fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let mut signals = {
@@ -65,7 +64,7 @@ pub(crate) fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> Result
     Ok(())
 }
 
-/// The signals that ask a process to end.
+/// The signals that terminate a process.
 #[cfg(unix)]
 struct TerminationSignals {
     interrupt: tokio::signal::unix::Signal,
@@ -94,7 +93,7 @@ impl TerminationSignals {
     }
 }
 
-/// The events that ask a process to end.
+/// The console events that terminate a process.
 #[cfg(windows)]
 struct TerminationSignals {
     ctrl_c: tokio::signal::windows::CtrlC,

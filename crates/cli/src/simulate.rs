@@ -12,48 +12,48 @@ use super::{Global, suite};
 use crate::error::CliError;
 use crate::output::print_text;
 
-/// Tests a point of the quick suite, which has so few points that more cost nothing.
+/// Problems per point of the quick suite, which has few points.
 const QUICK_COUNT: usize = 128;
 
-/// Serve simulated models of known skill, with known faults
+/// Serve simulated models with known accuracy and faults, for testing
 ///
-/// Speaks OpenAI chat and text completions and Anthropic messages. Models: sim-strong, sim-cheap, sim-truncating,
-/// sim-guessing, sim-specialist, and the family sim-p0.85 and sim-p0.85-t0.1 for any probability of knowing an answer
-/// and of being truncated. `GET /stats` counts what was asked, `POST /stats/reset` starts over.
+/// Supports the OpenAI chat and text completions APIs and the Anthropic messages API. Models: sim-strong, sim-cheap,
+/// sim-truncating, sim-guessing, sim-specialist, and e.g. sim-p0.85 or sim-p0.85-t0.1 for any probability of knowing an
+/// answer and of being truncated. `GET /stats` returns request counts, `POST /stats/reset` resets them.
 ///
-/// Prints the base URL on standard output once it listens, and serves until Ctrl-C, which is no failure: exit code 0.
+/// Prints the base URL to standard output once the server is ready, and serves until Ctrl-C (exit code 0).
 #[derive(Debug, clap::Args)]
 pub(super) struct Simulate {
-    /// Address to listen on; other machines get in only when this is changed.
+    /// Address to listen on; the default only accepts connections from this machine.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
     host: IpAddr,
-    /// Port to listen on; 0 takes a free one.
+    /// Port to listen on; 0 for a free port.
     #[arg(long, default_value_t = 8089, value_name = "N")]
     port: u16,
-    /// Suite whose questions the models can know, built in or the path of a TOML file; repeatable.
+    /// Suite that the models can answer: built-in, or path of a TOML file (repeatable).
     #[arg(long, default_values_t = ["quick".to_owned(), "r12".to_owned()], value_name = "NAME")]
     suite: Vec<String>,
-    /// Dataset whose questions the models can know too; repeatable.
+    /// Dataset that the models can answer too (repeatable).
     #[arg(long, value_name = "FILE")]
     dataset: Vec<PathBuf>,
     #[command(flatten)]
     format: DatasetFormat,
-    /// Tests a point that the models can know; without it 128 for `quick`, else what the suite says.
+    /// Problems per point that the models can answer [default: 128 for `quick`, otherwise the count of the suite].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: Option<u32>,
-    /// Seed of the models: another one gives the same skill and other known answers.
+    /// Random seed of the models; another seed gives the same accuracy on other problems.
     #[arg(long, default_value_t = 0, value_name = "S")]
     seed: u64,
-    /// Faults, as in `rate=0.3,kinds=429+500+reset`.
+    /// Faults to simulate, e.g. `rate=0.3,kinds=429+500+reset`.
     ///
     /// Kinds: 429, 500, 503, slow, stall, reset, half, invalid-json, wrong-type, empty, no-usage, overflow. Also
-    /// `retry-after=SECONDS`, `slow-ms=N` and `seed=S`. Without `kinds` all of them, without `rate` always.
+    /// `retry-after=SECONDS`, `slow-ms=N` and `seed=S`. By default, all kinds at rate 1.
     #[arg(long, value_name = "FAULTS")]
     faults: Option<String>,
-    /// Environment variable that holds the API key which requests must bring.
+    /// Environment variable with the API key to require.
     #[arg(long, value_name = "NAME")]
     api_key_env: Option<String>,
-    /// Threads that serve.
+    /// Server threads.
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
 }
@@ -62,7 +62,9 @@ impl Simulate {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let faults = match &self.faults {
             None => Faults::default(),
-            Some(text) => text.parse().map_err(|error| CliError::input(format!("--faults: {error}")))?,
+            Some(text) => {
+                text.parse().map_err(|error| CliError::input(format!("invalid `--faults`: {error}")))?
+            }
         };
         let api_key = self.api_key_env.as_deref().map(api_key).transpose()?;
         let mut suites = self.suite.iter().map(|name| suite::load(name)).collect::<Result<Vec<_>, _>>()?;
@@ -95,10 +97,10 @@ impl Simulate {
         })?;
         let url = server.base_url();
         server.serve_until(async {
-            // Listens before the address is printed, so that no signal of a caller who waits for it is lost.
+            // Listens before the URL is printed, so that a caller who waits for it can send a signal.
             let mut interrupts = Interrupts::listen();
             let questions = server.question_count();
-            global.note(format_args!("listening on {url} with {questions} questions; Ctrl-C stops"));
+            global.note(format_args!("listening on {url} with {questions} problems; press Ctrl-C to stop"));
             print_text(&format!("{url}\n"))?;
             interrupts.next().await;
             Ok::<_, CliError>(())
@@ -112,10 +114,10 @@ fn api_key(name: &str) -> Result<String, CliError> {
     match std::env::var(name) {
         Ok(key) if !key.is_empty() => Ok(key),
         Ok(_) => {
-            Err(CliError::input(format!("the environment variable `{name}` is empty; put the API key there")))
+            Err(CliError::input(format!("the environment variable `{name}` is empty; set it to the API key")))
         }
         Err(_) => Err(CliError::input(format!(
-            "the environment variable `{name}` is not set or not text; put the API key there"
+            "the environment variable `{name}` is not set, or not UTF-8; set it to the API key"
         ))),
     }
 }
@@ -123,7 +125,7 @@ fn api_key(name: &str) -> Result<String, CliError> {
 fn exit_summary(stats: &ServerStats) -> String {
     let faults: u64 = stats.by_fault.values().sum();
     format!(
-        "{} requests, {} answered, {} sent again after an answer, {faults} faults",
+        "{} requests, {} answered, {} duplicates, {faults} faults",
         stats.requests, stats.answered, stats.duplicates
     )
 }

@@ -1,4 +1,4 @@
-//! `reasonscape sql`: asks what we did not think of.
+//! `reasonscape sql`: SQL queries on a study or a Parquet file.
 
 use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::output::write_file;
 use crate::output::{Format, Render, print_text};
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Ask a study in SQL
+/// Query a study with SQL
 ///
-/// Tables: `trials` (one row a trial), `points` (one row a point, with its counters), `evals`. Beside what SQL has there
-/// are the statistics: `wilson_low(k, n)`, `wilson_high`, `estimate_low(mode, n, n_e, n_t, g)`, `estimate_high`,
-/// `estimate_center`, `estimate_margin`, `mcnemar_p(b, c)`, `score_band(score)`; and `status_name(status)`,
-/// `param(params, name)`, `param_number(params, name)`, `facet(groups, name)`. Nothing can be changed.
+/// Tables: `trials` (one row per trial), `points` (one row per point, with its counters) and `evals`. Additional functions:
+/// `wilson_low(k, n)`, `wilson_high`, `estimate_low(mode, n, n_e, n_t, g)`, `estimate_high`,
+/// `estimate_center`, `estimate_margin`, `mcnemar_p(b, c)`, `score_band(score)`, `status_name(status)`,
+/// `param(params, name)`, `param_number(params, name)`, `facet(groups, name)`. Queries are read-only.
 ///
-/// Instead of a study it takes a Parquet file, as `metrics --per-task` writes, whose rows are the table `results`.
+/// Also queries a Parquet file, such as that of `metrics --per-task`, as the table `results`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape sql my-study \"SHOW COLUMNS FROM trials\"\n  reasonscape sql my-study \
@@ -29,25 +29,25 @@ use reasonscape_analysis::tables::{Cell, Table};
     answers.parquet \"SELECT category, avg(CAST(correct AS INT)) FROM results GROUP BY category\""
 )]
 pub(super) struct Sql {
-    /// Folder of the study, or its study.toml; or a file that ends in .parquet.
+    /// Study directory, its study.toml, or a .parquet file.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// The question; `-` reads it from standard input.
+    /// SQL query, or `-` to read it from standard input.
     #[arg(value_name = "SQL")]
-    question: String,
-    /// Write the answer to this Parquet file instead.
+    query: String,
+    /// Write the result to this Parquet file instead of printing it.
     #[arg(long, short, value_name = "FILE.parquet")]
     output: Option<PathBuf>,
 }
 
-/// Rows that a table can hold before nobody reads it.
+/// Maximum number of rows printed as a table.
 const MAX_ROWS: usize = 10_000;
 
 impl Sql {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let is_file =
             self.study.extension().is_some_and(|ending| ending == "parquet") && !self.study.is_dir();
-        let query = match self.question.as_str() {
+        let query = match self.query.as_str() {
             "-" => {
                 let mut text = String::new();
                 std::io::stdin().read_to_string(&mut text)?;
@@ -76,7 +76,7 @@ impl Sql {
 }
 
 async fn write_parquet(result: QueryResult, path: &std::path::Path, global: Global) -> Result<(), CliError> {
-    // A question may fail half-way, so the answer is complete before it takes its place.
+    // A query may fail midway, so the result is complete before it replaces the file.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::tempfile_in(folder.unwrap_or(std::path::Path::new("."))).map_err(|error| {
         CliError::Internal(anyhow::Error::new(error).context(format!("failed to write `{}`", path.display())))
@@ -87,11 +87,11 @@ async fn write_parquet(result: QueryResult, path: &std::path::Path, global: Glob
         std::io::copy(&mut file, out)?;
         Ok(())
     })?;
-    global.note(format_args!("{rows} rows in `{}`", path.display()));
+    global.note(format_args!("wrote {rows} rows to `{}`", path.display()));
     Ok(())
 }
 
-/// An array of objects, a row a line.
+/// An array of objects, one row per line.
 async fn print_json(mut result: QueryResult) -> Result<(), CliError> {
     let columns = result.columns();
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -139,7 +139,9 @@ async fn print_table(mut result: QueryResult, format: Format, global: Global) ->
     'all: while let Some(rows) = result.next().await? {
         for row in rows {
             if rows_shown == MAX_ROWS {
-                global.note(format_args!("only the first {MAX_ROWS} rows; `--format csv` has them all"));
+                global.note(format_args!(
+                    "only the first {MAX_ROWS} rows are shown; `--format csv` prints all"
+                ));
                 break 'all;
             }
             table.push(row.iter().map(cell).collect());
@@ -153,7 +155,7 @@ fn cell(value: &Value) -> Cell {
     match value {
         Value::Null => Cell::Missing,
         Value::Number(number) => match number.as_f64() {
-            // Whole numbers have no decimals, others as many as an interval needs.
+            // Integers have no decimals.
             Some(value) => Cell::Number(value, if number.is_f64() { 4 } else { 0 }),
             None => Cell::text(number.to_string()),
         },

@@ -1,4 +1,4 @@
-//! `reasonscape suite`: what a suite asks, whether it is well formed, and how much it is.
+//! `reasonscape suite`: shows, validates and counts suites.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Show, validate or count a suite
+/// Show or validate a suite of tasks
 ///
-/// A suite is a TOML file of manifolds: parts of a task's parameter space, each the product of its axes. `quick` and
-/// `r12` are built in.
+/// A suite is a TOML file of manifolds. Each manifold is a grid in the parameter space of a task: the product of its axes.
+/// `quick` and `r12` are built in.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct SuiteCommand {
@@ -26,15 +26,15 @@ pub(super) struct SuiteCommand {
 enum Action {
     /// Show the manifolds and their axes
     Show(SuiteArg),
-    /// Check a suite, naming the line that is wrong
+    /// Validate a suite; errors have line numbers
     Validate(SuiteArg),
-    /// Count points and tests, task by task
+    /// Count points and problems per task
     Count(SuiteArg),
 }
 
 #[derive(Debug, clap::Args)]
 struct SuiteArg {
-    /// Built-in suite, or the path of a TOML file.
+    /// Built-in suite, or path of a TOML file.
     #[arg(value_name = "NAME")]
     name: String,
 }
@@ -46,7 +46,7 @@ impl SuiteCommand {
             Action::Count(suite_arg) => count(&suite_arg.load()?, global),
             Action::Validate(suite_arg) => {
                 let suite = suite_arg.load()?;
-                global.note(format_args!("`{}` is well formed", suite_arg.name));
+                global.note(format_args!("`{}` is valid", suite_arg.name));
                 count(&suite, global)
             }
         }
@@ -59,7 +59,7 @@ impl SuiteArg {
     }
 }
 
-/// The suite of this name. A file wins over a built-in suite only when it is named as one.
+/// Loads a built-in suite, or a file. A name is only a path if it has an extension or a separator.
 pub(super) fn load(name: &str) -> Result<Suite, CliError> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1;
@@ -69,8 +69,8 @@ pub(super) fn load(name: &str) -> Result<Suite, CliError> {
         None => {
             let known: Vec<&str> = Suite::built_in_names().collect();
             return Err(CliError::input(format!(
-                "unknown suite `{name}`; built in are {}, and a file is named by its path, as in `mine.toml`",
-                known.join(" and ")
+                "unknown suite `{name}`; expected {}, or the path of a TOML file, e.g. `mine.toml`",
+                known.join(", ")
             )));
         }
     };

@@ -1,4 +1,4 @@
-//! `reasonscape tasks`: what can be asked, and along which dimensions.
+//! `reasonscape tasks`: the tasks and their parameters.
 
 use reasonscape_core::{Range, Task, closest, json_schema, tasks};
 use serde_json::{Value, json};
@@ -8,17 +8,17 @@ use crate::error::CliError;
 use crate::output::{print, print_text};
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// List the tasks, or the parameters of one
+/// List the tasks, or show the parameters of one
 ///
-/// A task is a family of tests spanned by parameters. Each parameter is a dimension of difficulty: length (working
-/// memory), depth (structure), interference (attention), format (notation) or multi-step (sequence).
+/// A task generates problems from difficulty parameters. Each parameter belongs to a dimension: length (working memory),
+/// depth (structure), interference (attention), format (notation) or multi-step (sequence).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape tasks\n  reasonscape tasks arithmetic\n  \
     reasonscape tasks arithmetic --schema")]
 pub(super) struct Tasks {
-    /// Task to describe.
+    /// Task to show [default: list all].
     name: Option<String>,
-    /// Print the JSON Schema of its parameters.
+    /// Print the JSON Schema of the parameters.
     #[arg(long, requires = "name")]
     schema: bool,
 }
@@ -33,13 +33,13 @@ impl Tasks {
     }
 }
 
-/// The task of this name, or an error that names those there are.
+/// Finds a task; the error lists all tasks.
 pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
     tasks::by_name(name).ok_or_else(|| {
         let known: Vec<&str> = tasks::all().map(Task::name).collect();
         let hint =
             closest(name, &known).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
-        CliError::input(format!("unknown task `{name}`{hint}; there are {}", known.join(", ")))
+        CliError::input(format!("unknown task `{name}`{hint}; expected one of {}", known.join(", ")))
     })
 }
 
@@ -49,7 +49,7 @@ fn list(global: Global) -> Result<(), CliError> {
         let parameters: Vec<&str> = task.parameters().iter().map(|parameter| parameter.name).collect();
         table.push(vec![
             Cell::text(format!("{}@{}", task.name(), task.version())),
-            Cell::text(task.answer_type().family()),
+            Cell::text(task.answer_type().label()),
             Cell::text(parameters.join(", ")),
         ]);
     }

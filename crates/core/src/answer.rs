@@ -1,7 +1,7 @@
-//! Comparing an extracted answer with the target: never lenient enough to take a wrong one.
+//! Compares an extracted answer with the target, without accepting incorrect answers.
 //!
-//! Each kind of answer reads the notations that people use for it. A candidate that says two things, hedges, or
-//! denies what it names is wrong, even when the target is among what it says.
+//! Each answer type accepts its common notations. A candidate that gives two answers, hedges, or
+//! negates what it mentions is incorrect, even if it contains the target.
 
 mod boolean;
 mod choice;
@@ -21,12 +21,12 @@ use decimal::Decimal;
 
 use crate::{AnswerType, Test};
 
-/// How much may be written around a target, in bytes. What is longer is a runaway line, and not worth reading.
+/// Maximum text around a target, in bytes; a longer candidate is a runaway line.
 const MAX_REMARK_LEN: usize = 4096;
 
 /// Whether `answer` is the target of `test`, read as `kind`.
 ///
-/// The target as it stands is always right; everything else depends on the kind.
+/// The target verbatim is always correct; everything else depends on the answer type.
 pub(crate) fn matches(kind: AnswerType, answer: &str, test: &Test) -> bool {
     let mut targets = std::iter::once(&test.target).chain(&test.alternative_targets);
     targets.any(|target| matches_one(kind, answer, target.trim(), &test.options))
@@ -49,7 +49,7 @@ pub fn is_correct<T: AsRef<str>>(
     numbers: bool,
 ) -> bool {
     let plain = normalize(answer, numbers);
-    // What an option says goes before what its letter would mean.
+    // The text of an option takes precedence over its letter.
     let option_of = |answer_text: &str, plain: &str| {
         let by_text = options.iter().position(|option| normalize(option.as_ref(), numbers) == plain);
         by_text.or_else(|| chosen(answer_text, options))
@@ -81,10 +81,10 @@ fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String])
     }
 }
 
-/// Symbols are compared without white space, and with nothing added or missing.
+/// Symbols are compared without white space; nothing may be added or missing.
 ///
-/// Words before the symbols are passed over when they hold no symbol themselves; a reply that repeats the question
-/// before it goes on is not the answer that was asked for.
+/// Words before the symbols are skipped if they contain no symbol; a reply that repeats the problem
+/// before the answer doesn't match.
 fn symbols_match(answer: &str, target: &str) -> bool {
     let compact = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let target = compact(target);
@@ -99,7 +99,7 @@ fn symbols_match(answer: &str, target: &str) -> bool {
         && compact(symbols.trim_matches(is_quote)) == target
 }
 
-/// A number is compared as a number; text without regard to case, spacing and decoration, alone or after "is".
+/// Numbers are compared as numbers; text ignoring case, spacing and markup, alone or after "is".
 fn cell_matches(answer: &str, target: &str) -> bool {
     if Decimal::parse(target).is_some() {
         return integer::matches(answer, target);

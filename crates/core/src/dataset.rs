@@ -1,8 +1,8 @@
-//! Anybody's questions: a list with answers, asked as if it were a suite.
+//! Datasets: the user's own questions with answers, run like a suite.
 //!
-//! A dataset is lines of JSON, one an item: `input` and `target`, and if known `id`, `options`, `category`, `context`
+//! A dataset is JSONL, one item per line: `input` and `target`, and optionally `id`, `options`, `category`, `context`
 //! and `metadata`. Each category is a task with a single point, whose tests are the items in their order; a dataset
-//! without categories is one task of its own name. Everything that holds for generated tests then holds for these.
+//! without categories is one task of its own name. From there on they are treated like generated problems.
 
 mod columns;
 mod item;
@@ -19,16 +19,16 @@ pub use self::item::Item;
 
 use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Suite, Task, Test, cache_key};
 
-/// What is wrong with a line of a dataset.
+/// An error in one line of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineError {
-    /// The line, from 1; the row, in a table.
+    /// Line number, from 1; row number for tables.
     pub line: usize,
     /// What was found and what was expected.
     pub problem: String,
 }
 
-/// Questions with their answers, checked.
+/// A validated dataset.
 ///
 /// ```
 /// use reasonscape_core::{Dataset, TestStream};
@@ -54,7 +54,7 @@ pub struct Dataset {
     tasks: Vec<Arc<DatasetTask>>,
 }
 
-/// A category of a dataset: a task whose tests are written down.
+/// A category of a dataset: a task with a fixed list of tests.
 #[derive(Debug)]
 pub struct DatasetTask {
     name: String,
@@ -63,10 +63,10 @@ pub struct DatasetTask {
 }
 
 impl Dataset {
-    /// Reads lines of JSON with the names that this project uses.
+    /// Parses JSONL with the default field names.
     ///
     /// # Errors
-    /// Every line that is wrong, and why.
+    /// Every invalid line with the reason.
     pub fn parse(name: &str, lines: &str) -> Result<Self, Vec<LineError>> {
         let lines = lines.strip_prefix('\u{feff}').unwrap_or(lines);
         let lines = (1..).zip(lines.split('\n')).filter(|(_, text)| !text.trim().is_empty());
@@ -81,7 +81,7 @@ impl Dataset {
         Ok(Self::new(name, check_items(items)?))
     }
 
-    /// A dataset of items that were checked.
+    /// Creates a dataset from validated items.
     pub fn new(name: &str, items: Vec<Item>) -> Self {
         let mut groups: Vec<(String, Vec<Item>)> = Vec::new();
         let mut group_index: HashMap<String, usize> = HashMap::new();
@@ -97,17 +97,17 @@ impl Dataset {
         Self { name: name.to_owned(), tasks }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many items it has.
+    /// Number of items.
     pub fn len(&self) -> usize {
         self.tasks.iter().map(|task| task.items.len()).sum()
     }
 
-    /// Whether it has no items; one that was read has.
+    /// Whether it has no items; a parsed dataset has at least one.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -117,12 +117,12 @@ impl Dataset {
         &self.tasks
     }
 
-    /// The item behind a test of a task.
+    /// The item that a test of a task comes from.
     pub fn item(&self, task: &str, index: usize) -> Option<&Item> {
         self.tasks.iter().find(|listed| listed.name == task)?.items.get(index)
     }
 
-    /// The items as lines of JSON, which [`parse`](Self::parse) reads.
+    /// The items as JSONL, as read by [`parse`](Self::parse).
     pub fn to_lines(&self) -> String {
         let mut lines = String::new();
         for item in self.tasks.iter().flat_map(|task| &task.items) {
@@ -131,7 +131,7 @@ impl Dataset {
         lines
     }
 
-    /// The dataset as a suite: a manifold with one point for each category.
+    /// The dataset as a suite: one manifold with a single point per category.
     pub fn suite(&self) -> Suite {
         let manifold = |task: &Arc<DatasetTask>| Manifold {
             id: task.name.clone(),
@@ -152,11 +152,11 @@ impl Dataset {
     }
 }
 
-/// Makes sure of items that were read line by line: there are some, every id is there once, and no two categories
-/// would be one task. Items of a dataset without ids are called by their lines.
+/// Validates items that were read line by line: there is at least one, ids are unique, and no two categories
+/// map to the same task. Items without ids get their line numbers as ids.
 ///
 /// # Errors
-/// Every line that is wrong, and why.
+/// Every invalid line with the reason.
 pub fn check_items(
     lines: impl IntoIterator<Item = (usize, Result<Item, String>)>,
 ) -> Result<Vec<Item>, Vec<LineError>> {
@@ -170,8 +170,10 @@ pub fn check_items(
     }
     if items.is_empty() && problems.is_empty() {
         let example = r#"{"id": "1", "input": "What is 6 * 7?", "target": "42"}"#;
-        problems
-            .push(LineError { line: 1, problem: format!("nothing in it; expected lines such as {example}") });
+        problems.push(LineError {
+            line: 1,
+            problem: format!("the file is empty; expected lines such as {example}"),
+        });
     }
     let has_ids = items.iter().any(|(_, item)| !item.id.is_empty());
     let mut ids: HashMap<String, usize> = HashMap::new();
@@ -187,7 +189,7 @@ pub fn check_items(
             (false, _) => {}
         }
         if let Some(first) = ids.insert(item.id.clone(), *line) {
-            wrong(format!("`id` `{}` is that of line {first} too; ids name items apart", item.id));
+            wrong(format!("`id` `{}` is also used in line {first}; ids must be unique", item.id));
         }
         if let Some(category) = &item.category {
             let task = task_name(category);
@@ -210,7 +212,7 @@ impl DatasetTask {
     fn new(name: String, items: Vec<Item>) -> Self {
         let content = items.iter().map(|item| Json::String(item.to_json().to_string())).collect();
         let digest = cache_key(&Json::Array(content));
-        // A version tells one list from another. Sixteen million of them are enough to notice a change.
+        // The version identifies the list of items; 24 bits are enough to notice a change.
         let version = u32::from_str_radix(&digest[..6], 16).expect("a digest is hexadecimal");
         Self { name, version, items }
     }
@@ -256,7 +258,7 @@ impl Task for DatasetTask {
     }
 }
 
-/// A name as a folder can bear it: `suite/task` becomes `suite-task`.
+/// A name that is valid for a directory: `suite/task` becomes `suite-task`.
 ///
 /// ```
 /// use reasonscape_core::task_name;
@@ -274,7 +276,7 @@ pub fn task_name(name: &str) -> String {
     }
 }
 
-/// What is wrong with a line of JSON, without the line number that a single line always has.
+/// A JSON error message without the line number, which is always 1 here.
 pub fn describe_json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let message = text.split(" at line ").next().unwrap_or(&text);

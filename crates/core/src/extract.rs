@@ -1,8 +1,8 @@
-//! Finding the answer in a reply: reasoning is set apart first, then the last mark in what remains wins.
+//! Extracts the answer from a reply: reasoning is separated first, then the last answer marker in the rest wins.
 //!
-//! Nothing here knows what was asked. Cleaning is light and removes only what no answer is made of; what depends on
-//! the kind of answer (a thousands separator, a bullet that could be a minus) is left to [`Task::check`](crate::Task::check).
-//! Every step reads the text a bounded number of times, so that a reply of megabytes costs milliseconds.
+//! Extraction doesn't depend on the problem. Cleaning removes only what can't be part of an answer; what depends on
+//! the answer type (a thousands separator, a bullet that could be a minus) is left to [`Task::check`](crate::Task::check).
+//! Every step is linear in the text, so a reply of several megabytes takes milliseconds.
 
 mod answer_markers;
 mod reasoning;
@@ -26,7 +26,7 @@ use std::borrow::Cow;
 pub struct Reply<'a> {
     /// The message itself.
     pub content: &'a str,
-    /// What the provider delivered apart as `reasoning_content` or the like.
+    /// Reasoning that the provider returned separately, as `reasoning_content` or similar.
     pub reasoning: Option<&'a str>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> From<&'a str> for Reply<'a> {
     }
 }
 
-/// A reply taken apart.
+/// The parts of a reply.
 ///
 /// ```
 /// use reasonscape_core::{Reply, extract};
@@ -47,9 +47,9 @@ impl<'a> From<&'a str> for Reply<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extraction<'a> {
-    /// What the model thought: the provider's field, then what stood between reasoning tags. Blank counts as none.
+    /// The reasoning: the provider's field, then the text between reasoning tags. `None` if blank.
     pub reasoning: Option<Cow<'a, str>>,
-    /// The reasoning exactly as it was received: the same pieces, one after the other, with their white space. Blank
+    /// The reasoning exactly as it was received: the same pieces, in order, with their white space. Blank
     /// counts as none. Compression is measured on this.
     pub trace: Option<Cow<'a, str>>,
     /// The reply without its reasoning.
@@ -61,8 +61,8 @@ pub struct Extraction<'a> {
 }
 
 impl Extraction<'_> {
-    /// How the model got to its answer: its reasoning, and what the reply says before the line of the answer. Of a
-    /// reply without an answer that is all of it.
+    /// The reasoning and the text of the reply before the line of the answer; for a
+    /// reply without an answer, all of it.
     ///
     /// ```
     /// use reasonscape_core::{Reply, extract};
@@ -74,7 +74,7 @@ impl Extraction<'_> {
     pub fn thoughts(&self) -> Option<Cow<'_, str>> {
         let end = match &self.answer {
             None => self.text.len(),
-            // Cleaning may have changed the answer; it is then taken to be the last line.
+            // Cleaning may have changed the answer; assume the last line in that case.
             Some(answer) => self.text.rfind(answer.as_str()).unwrap_or(self.text.trim_end().len()),
         };
         let before = match &self.answer {
@@ -104,18 +104,18 @@ pub enum Method {
     Tag,
     /// "Answer: …", "the final answer is …", or a heading that says so.
     Phrase,
-    /// No mark, but the reply ends with a fenced block.
+    /// No marker, but the reply ends with a fenced block.
     Fence,
-    /// No mark: the last line that is not decoration.
+    /// No marker: the last line that isn't markup only.
     LastLine,
-    /// No answer: the reasoning never ended, or the reply breaks off inside the last mark.
+    /// No answer: the reasoning never ended, or the reply ends inside the last marker.
     Unfinished,
-    /// No answer: nothing was said outside the reasoning.
+    /// No answer: the reply has no text outside the reasoning.
     Empty,
 }
 
 impl Method {
-    /// The method in words, for tables.
+    /// The name of the method, for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boxed => "boxed",
@@ -129,11 +129,11 @@ impl Method {
     }
 }
 
-/// Sets the reasoning of a reply apart and finds the answer in the rest.
+/// Separates the reasoning of a reply and finds the answer in the rest.
 ///
-/// The last explicit mark wins, by position: a box, an answer tag, or a phrase such as "the final answer is".
-/// Without a mark it is the fenced block that ends the reply, or else the last line. A reasoning tag that is never
-/// closed means that there is no answer, whatever the reasoning says; so does a last mark with nothing after it.
+/// The last explicit marker wins, by position: a box, an answer tag, or a phrase such as "the final answer is".
+/// Without a marker it is the fenced block that ends the reply, or else the last line. A reasoning tag that is never
+/// closed means that the reply has none; so does a last marker with nothing after it.
 ///
 /// ```
 /// use reasonscape_core::{Method, Reply, extract};
@@ -142,7 +142,7 @@ impl Method {
 /// assert_eq!(found.answer.as_deref(), Some("42"));
 /// assert_eq!(found.method, Method::Phrase);
 ///
-/// // The box stands in the reasoning, which never ended.
+/// // The box is inside the reasoning, which never ended.
 /// assert_eq!(extract(&Reply::from(r"<think>So \boxed{42}. Let me check")).answer, None);
 /// ```
 pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
@@ -165,7 +165,7 @@ pub fn extract<'a>(reply: &Reply<'a>) -> Extraction<'a> {
     Extraction { reasoning, trace, text, answer, method }
 }
 
-/// The pieces that are not blank, a paragraph each; borrowed when there is only one.
+/// The non-blank pieces as paragraphs; borrowed if there is only one.
 fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
     let mut joined = Cow::Borrowed("");
     for piece in pieces.map(str::trim).filter(|piece| !piece.is_empty()) {
@@ -180,7 +180,7 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
     joined
 }
 
-/// The pieces as they are; borrowed when only one is not empty.
+/// The concatenated pieces; borrowed if only one is non-empty.
 fn concatenated<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
     pieces.fold(Cow::Borrowed(""), |all, piece| all + piece)
 }

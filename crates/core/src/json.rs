@@ -1,11 +1,11 @@
-//! JSON as Python's `json` module reads it: whole numbers of any size, `NaN`, the last of duplicate keys.
+//! JSON as Python's `json` module reads it: integers of any size, `NaN`, the last of duplicate keys.
 //!
-//! `serde_json` cannot serve here: it rejects the bare `NaN` that other tools write, and keeps large whole numbers
+//! `serde_json` isn't used here: it rejects the bare `NaN` that other tools write, and keeps large integers
 //! only behind a feature that changes its `Number` for every crate in the build.
 
 use std::collections::BTreeMap;
 
-/// A JSON value that remembers what Python would: whether a number was whole, and all of its digits.
+/// A JSON value that, like Python, distinguishes integers from floats and keeps all digits.
 ///
 /// ```
 /// use reasonscape_core::Json;
@@ -23,9 +23,9 @@ pub enum Json {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number that fits 64 bits.
+    /// An integer that fits 64 bits.
     Int(i64),
-    /// A whole number that does not: its digits, with a sign if negative.
+    /// A larger integer: its digits, with a sign if negative.
     BigInt(String),
     /// A number written with a point or an exponent, `NaN`, or an infinity.
     Float(f64),
@@ -37,7 +37,7 @@ pub enum Json {
     Object(BTreeMap<String, Json>),
 }
 
-/// Why a text is not JSON, and where.
+/// A JSON syntax error with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct JsonError {
@@ -53,8 +53,8 @@ impl Json {
     /// Reads a text as Python's `json.loads` does.
     ///
     /// # Errors
-    /// A [`JsonError`] with line and column. Two things that Python takes are refused, because no UTF-8 text can
-    /// hold the first and no honest document needs the second: a lone surrogate (`"\ud800"`), and nesting deeper
+    /// A [`JsonError`] with line and column. Two things that Python accepts are rejected: a lone surrogate
+    /// (`"\ud800"`), which UTF-8 can't represent, and nesting deeper
     /// than 500.
     pub fn parse(text: &str) -> Result<Json, JsonError> {
         let mut reader = Reader { text, at: 0, depth: 0 };
@@ -75,12 +75,12 @@ impl Json {
         }
     }
 
-    /// What kind of value this is, in a word, for error messages.
+    /// The type of the value, for error messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
             Json::Bool(_) => "a boolean",
-            Json::Int(_) | Json::BigInt(_) => "a whole number",
+            Json::Int(_) | Json::BigInt(_) => "an integer",
             Json::Float(_) => "a number",
             Json::String(_) => "a string",
             Json::Array(_) => "a list",
@@ -372,7 +372,9 @@ impl Reader<'_> {
         };
         char::from_u32(joined).ok_or_else(|| {
             self.at = start;
-            self.error(format!("`\\u{first:04x}` is half of a surrogate pair and no character; write both halves, or the character itself"))
+            self.error(format!(
+                "`\\u{first:04x}` is half of a surrogate pair; expected both halves, or the character itself"
+            ))
         })
     }
 

@@ -26,7 +26,7 @@ pub fn canonical_json(value: &Json) -> String {
     text
 }
 
-/// The lower-case hexadecimal SHA-256 of [`canonical_json`]: what a document is known by.
+/// The lower-case hexadecimal SHA-256 of [`canonical_json`], which identifies a document.
 ///
 /// ```
 /// use reasonscape_core::{Json, cache_key};
@@ -45,7 +45,7 @@ pub fn cache_key(value: &Json) -> String {
 
 /// The seed of a point: the last 8 hexadecimal digits of the key of its coordinates without `count`.
 ///
-/// How many tests are taken does not say which tests they are, so `count` is left out.
+/// `count` is excluded because the number of tests doesn't affect which tests they are.
 ///
 /// ```
 /// use reasonscape_core::{Json, base_seed};
@@ -101,7 +101,7 @@ impl CacheKey {
         Self::from_canonical_json(&canonical_json(payload))
     }
 
-    /// The key of a payload that already is canonical JSON, for those who need that text too.
+    /// The key of a payload that already is canonical JSON.
     pub fn from_canonical_json(request: &str) -> Self {
         Self(Sha256::digest(request).into())
     }
@@ -119,7 +119,7 @@ impl fmt::Debug for CacheKey {
     }
 }
 
-/// A text that is not a cache key.
+/// An invalid cache key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a cache key; expected 64 hexadecimal digits")]
 pub struct KeyError(String);
@@ -140,14 +140,14 @@ impl FromStr for CacheKey {
 pub struct EntryId {
     /// The key of the complete request as sent.
     pub key: CacheKey,
-    /// Empty, unless an eval keeps its responses apart (`cache_namespace`).
+    /// Empty, unless an eval sets `cache_namespace` to keep its responses separate.
     pub namespace: Arc<str>,
-    /// Which of several responses to the same request; 0 unless repeats are configured.
+    /// Index of the sample among several for the same request; 0 unless repeats are configured.
     pub repeat: u32,
 }
 
 impl EntryId {
-    /// The identity of a request that is sent once and shares its response.
+    /// The identity of a request with a single response and no namespace.
     pub fn new(key: CacheKey) -> Self {
         Self { key, namespace: Arc::from(""), repeat: 0 }
     }
@@ -174,7 +174,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(digits).collect()
 }
 
-/// The bytes that hexadecimal digits stand for; `None` for anything else, and for an odd number of digits.
+/// Decodes hexadecimal digits; `None` for anything else, and for an odd number of digits.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
@@ -223,7 +223,7 @@ fn write_float(text: &mut String, number: f64) {
     }
     let scientific = format!("{number:e}");
     let (digits, exponent) = scientific.split_once('e').expect("`{:e}` always writes an exponent");
-    let exponent: i32 = exponent.parse().expect("the exponent is a small whole number");
+    let exponent: i32 = exponent.parse().expect("the exponent is a small integer");
     let written = if number != 0.0 && !(-4..16).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         write!(text, "{digits}e{sign}{:02}", exponent.abs())
@@ -238,7 +238,7 @@ fn write_float(text: &mut String, number: f64) {
 fn write_string(text: &mut String, string: &str) {
     text.reserve(string.len() + 2);
     text.push('"');
-    // Most of a text stands for itself and is copied in long pieces.
+    // Copy runs of characters that need no escape at once.
     let mut rest = string;
     while let Some(plain) =
         rest.bytes().position(|byte| !matches!(byte, b' '..=b'~') || byte == b'"' || byte == b'\\')

@@ -1,11 +1,11 @@
 //! The domain of ReasonScape: parameters, tasks, suites, datasets, answer extraction and checking.
 //!
 //! A problem is a function of its parameters. Parameters are a JSON object; its canonical text is hashed
-//! ([`cache_key`]), the hash seeds CPython's generator ([`seeded`]), and the generator writes the problems. Anybody
+//! ([`cache_key`]), the hash seeds CPython's generator ([`seeded`]), and the generator writes the problems. Anyone
 //! with a Python interpreter can check each step.
 //!
-//! # Promises
-//! Pure and synchronous: no file, network, clock or thread. The same input gives the same bytes, forever; generated text
+//! # Guarantees
+//! Pure and synchronous: no files, network, clock or threads. The same input always gives the same bytes; generated text
 //! changes only with a task's version.
 //!
 //! ```
@@ -32,8 +32,8 @@ mod suite;
 mod task;
 pub mod tasks;
 
-/// Raised by hand whenever extracting or checking answers changes a verdict: what was scored under another revision is
-/// scored again. A test with a corpus of replies fails if a verdict changes and this does not.
+/// Raised manually whenever extraction or checking changes a score: trials scored under another revision are
+/// scored again. A test with a corpus of replies fails if a score changes and this doesn't.
 pub const SCORING_REVISION: u32 = 2;
 
 pub use answer::{is_correct, is_space, normalize};

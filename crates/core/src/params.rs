@@ -8,10 +8,10 @@ pub use parameter::{Dimension, ParamValue, Parameter, Range};
 
 use crate::{Json, Task, canonical_json, closest};
 
-/// A point's coordinates: a legal value for every parameter of its task.
+/// The parameters of a point: a valid value for every parameter of its task.
 ///
-/// Parameters that are not given take their default, and a whole number given for a real one becomes real, so that
-/// a point has one name however it was written down. `count` is no coordinate and is left out.
+/// Missing parameters take their default, and an integer given for a real parameter becomes real, so that
+/// a point has one identity however it was written. `count` is not a parameter and is excluded.
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, tasks};
@@ -26,15 +26,15 @@ use crate::{Json, Task, canonical_json, closest};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
-    /// In the order of the schema, which is short: looking through it beats a map.
+    /// In schema order; a linear search is faster than a map for so few entries.
     values: Vec<(&'static str, ParamValue)>,
 }
 
 impl Params {
-    /// Reads coordinates against the schema of their task.
+    /// Validates parameters against the schema of their task.
     ///
     /// # Errors
-    /// A [`ParamError`] that names the parameter, its range and the nearest legal value.
+    /// A [`ParamError`] that names the parameter, its range and the nearest valid value.
     pub fn new(task: &dyn Task, given: &Json) -> Result<Self, ParamError> {
         let parameters = task.parameters();
         let Json::Object(given) = given else {
@@ -73,10 +73,10 @@ impl Params {
         Ok(params)
     }
 
-    /// The value of a whole-number parameter.
+    /// The value of an integer parameter.
     ///
     /// # Panics
-    /// When the task has no such parameter: a mistake in the task's own code.
+    /// If the task has no such parameter, which is a bug in the task.
     pub fn int(&self, name: &str) -> i64 {
         match self.value(name) {
             Some(ParamValue::Int(integer)) => integer,
@@ -84,7 +84,7 @@ impl Params {
         }
     }
 
-    /// A whole-number parameter as a size.
+    /// An integer parameter as `usize`.
     ///
     /// # Panics
     /// As [`int`](Self::int).
@@ -95,7 +95,7 @@ impl Params {
     /// The value of a real-number parameter.
     ///
     /// # Panics
-    /// When the task has no such parameter: a mistake in the task's own code.
+    /// If the task has no such parameter, which is a bug in the task.
     pub fn real(&self, name: &str) -> f64 {
         match self.value(name) {
             Some(ParamValue::Real(number)) => number,
@@ -106,7 +106,7 @@ impl Params {
     /// The value of a word parameter.
     ///
     /// # Panics
-    /// When the task has no such parameter: a mistake in the task's own code.
+    /// If the task has no such parameter, which is a bug in the task.
     pub fn word(&self, name: &str) -> &'static str {
         match self.value(name) {
             Some(ParamValue::Word(word)) => word,
@@ -118,7 +118,7 @@ impl Params {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
-    /// The coordinates as a JSON object, the identity of the point within its task.
+    /// The parameters as a JSON object, which identifies the point within its task.
     pub fn to_json(&self) -> Json {
         Json::Object(self.values.iter().map(|(name, value)| ((*name).to_owned(), value.to_json())).collect())
     }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::{AnswerType, PyRandom, Test};
 
-    /// A task whose values are each legal but cannot all go together.
+    /// A task whose values are valid individually but conflict with each other.
     struct Picky;
 
     impl Task for Picky {
@@ -193,15 +193,15 @@ mod tests {
         let says = |text: &str| read(text).unwrap_err().to_string();
         assert_eq!(
             says(r#"{"length": 1}"#),
-            "`length` of `picky` is 1, but must be a whole number from 2 to 64; the nearest is 2"
+            "`length` of `picky` is 1, but must be an integer from 2 to 64; the nearest is 2"
         );
         assert_eq!(
             says(r#"{"length": 4.5}"#),
-            "`length` of `picky` is 4.5, but must be a whole number from 2 to 64; the nearest is 5"
+            "`length` of `picky` is 4.5, but must be an integer from 2 to 64; the nearest is 5"
         );
         assert_eq!(
             says(r#"{"length": -100000000000000000000}"#),
-            "`length` of `picky` is -100000000000000000000, but must be a whole number from 2 to 64; the nearest is 2"
+            "`length` of `picky` is -100000000000000000000, but must be an integer from 2 to 64; the nearest is 2"
         );
         assert_eq!(
             says(r#"{"noise": NaN}"#),
@@ -213,15 +213,15 @@ mod tests {
         );
         assert_eq!(
             says(r#"{"lenght": 4}"#),
-            "`picky` has no parameter `lenght` (did you mean `length`?); it has length, depth, noise, style"
+            "unknown parameter `lenght` of `picky` (did you mean `length`?); expected one of length, depth, noise, style"
         );
         assert_eq!(
             says("[]"),
-            "parameters of `picky` are a list, but must be an object such as {\"length\": …}"
+            "invalid parameters of `picky`: found a list, expected an object such as {\"length\": …}"
         );
         assert_eq!(
             says(r#"{"length": 3, "depth": 5}"#),
-            "`depth` of `picky` is 5, which cannot go with `length` = 3, which it must stay below; the nearest is 2"
+            "`depth` of `picky` is 5, which conflicts with `length` = 3, which it must stay below; the nearest is 2"
         );
     }
 }

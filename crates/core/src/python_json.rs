@@ -1,14 +1,14 @@
-//! JSON as Python's tools write it.
+//! Lenient reading of JSON as written by Python tools.
 //!
 //! Beyond the standard, Python writes bare `NaN` and `Infinity` (log-probabilities that are not finite) and lone
-//! surrogates (half an emoji where a token limit cut it in two).
+//! surrogates (half an emoji, split by a token limit).
 
 use serde::Deserialize;
 
-/// Reads JSON. What does not parse is repaired into `spare` and read again, so that most documents are read once.
+/// Parses JSON. A document that doesn't parse is repaired into `spare` and parsed again.
 ///
 /// # Errors
-/// When the text is no JSON even after the repair.
+/// If the text isn't valid JSON even after the repair.
 pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8], spare: &'a mut Vec<u8>) -> Result<T, serde_json::Error> {
     match serde_json::from_slice(text) {
         Ok(value) => Ok(value),
@@ -21,7 +21,7 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8], spare: &'a mut Vec<u8>) -> R
     }
 }
 
-/// Copies a text with what is not JSON in it replaced; returns whether there was any.
+/// Copies a text with everything that isn't valid JSON replaced; returns whether anything was.
 fn repair_bytes(text: &[u8], into: &mut Vec<u8>) -> bool {
     into.clear();
     into.reserve(text.len());
@@ -72,7 +72,7 @@ fn byte_escape(rest: &[u8]) -> (usize, &[u8]) {
 
 /// The text as UTF-8 in which a lone surrogate is U+FFFD and a bare `NaN` or `Infinity` is `null`.
 ///
-/// Everything else is left as it is.
+/// Everything else is unchanged.
 pub fn repair(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let mut fixed = String::with_capacity(text.len());

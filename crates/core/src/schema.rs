@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{ParamValue, Range, Task};
 
-/// The JSON Schema (2020-12) that coordinates of a task fulfil.
+/// The JSON Schema (2020-12) of a task's parameters.
 ///
 /// ```
 /// use reasonscape_core::{json_schema, tasks};

@@ -4,7 +4,7 @@ use crate::{Extraction, Outcome, Reply, Task, Test, extract};
 
 /// Scores a reply to a test.
 ///
-/// A reply that was cut off is truncated whatever it says: a number in an unfinished thought is no answer.
+/// A truncated reply is never correct, even if it contains the target: unfinished reasoning is not an answer.
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, Outcome, Reply, TestStream, score, tasks};
@@ -12,9 +12,9 @@ use crate::{Extraction, Outcome, Reply, Task, Test, extract};
 /// let task = tasks::by_name("arithmetic").expect("a built-in task");
 /// let params = Params::new(task, &Json::parse("{}")?)?;
 /// let test = TestStream::new(task, &params, 0).next().expect("tests without end");
-/// let right = format!("That makes {}.", test.target);
-/// assert_eq!(score(task, &test, &Reply::from(right.as_str()), false).0, Outcome::Correct);
-/// assert_eq!(score(task, &test, &Reply::from(right.as_str()), true).0, Outcome::Truncated);
+/// let correct = format!("That makes {}.", test.target);
+/// assert_eq!(score(task, &test, &Reply::from(correct.as_str()), false).0, Outcome::Correct);
+/// assert_eq!(score(task, &test, &Reply::from(correct.as_str()), true).0, Outcome::Truncated);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn score<'a>(

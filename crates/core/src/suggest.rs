@@ -5,7 +5,7 @@ pub fn closest<'c>(text: &str, candidates: &[&'c str]) -> Option<&'c str> {
     closest_within(text, candidates, 2)
 }
 
-/// The candidate within so many edits of `text`.
+/// The candidate within `edits` edits of `text`.
 pub fn closest_within<'c>(text: &str, candidates: &[&'c str], max_edits: usize) -> Option<&'c str> {
     candidates
         .iter()

@@ -1,4 +1,4 @@
-//! Suites: which points are asked, declared as manifolds over the parameters of tasks.
+//! Suites: which points are run, declared as manifolds over the parameters of tasks.
 
 mod read;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::{Params, Task, canonical_json};
 
-/// What a model is asked: points on difficulty manifolds, each with a number of tests.
+/// A benchmark suite: points on difficulty manifolds, each with a number of problems.
 ///
 /// ```
 /// use reasonscape_core::Suite;
@@ -31,11 +31,11 @@ use crate::{Params, Task, canonical_json};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// Name by which it is called.
+    /// Its name.
     pub name: String,
-    /// One or two sentences for a person.
+    /// A short description.
     pub description: String,
-    /// The global seed: another one is another set of tests on the same points.
+    /// The global seed: a different seed gives different problems at the same points.
     pub seed: i64,
     /// Parts of the parameter space, in the order of the file.
     pub manifolds: Vec<Manifold>,
@@ -50,46 +50,46 @@ pub struct Manifold {
     pub task: Arc<dyn Task>,
     /// Tests per point.
     pub count: usize,
-    /// Every point, in the order of the axes, the last one moving fastest.
+    /// All points, in the order of the axes, the last one varying fastest.
     pub points: Vec<Params>,
-    /// How people like to look at it.
+    /// Default views.
     pub views: Vec<View>,
 }
 
-/// A way to look at a manifold: accuracy along one parameter (a projection) or over two (a surface). Parameters that
+/// A view of a manifold: accuracy along one parameter (a projection) or over two (a surface). Parameters that
 /// are not named are pooled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// The parameter along which to look.
+    /// The parameter of the horizontal axis.
     pub x: String,
     /// The second one, for a surface.
     pub y: Option<String>,
 }
 
-/// One place in parameter space, asked once however many manifolds run through it.
+/// One point in parameter space, run once even if several manifolds contain it.
 #[derive(Debug, Clone)]
 pub struct Point<'a> {
     /// The task.
     pub task: &'a dyn Task,
-    /// The coordinates.
+    /// The parameters.
     pub params: &'a Params,
-    /// Number of tests: the most that any manifold wants here.
+    /// Number of problems: the maximum over the manifolds that contain it.
     pub count: usize,
-    /// The manifolds that run through it.
+    /// The manifolds that contain it.
     pub manifolds: Vec<&'a str>,
 }
 
-/// Why a suite is refused, and where.
+/// An error in a suite, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct SuiteError {
-    /// Line, from 1, where there is one to name.
+    /// Line number from 1, if known.
     pub line: Option<usize>,
     /// What was found and what was expected.
     pub problem: String,
 }
 
-/// The suites that are built in, by name.
+/// The built-in suites by name.
 const BUILT_IN: [(&str, &str); 2] =
     [("quick", include_str!("../suites/quick.toml")), ("r12", include_str!("../suites/r12.toml"))];
 
@@ -97,7 +97,7 @@ impl Suite {
     /// Reads a suite from TOML.
     ///
     /// # Errors
-    /// A [`SuiteError`] that names the line, what is wrong with it and what would be right.
+    /// A [`SuiteError`] with the line, what was found and what was expected.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
         read::suite(text)
     }
@@ -112,7 +112,7 @@ impl Suite {
         BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
-    /// Every point once, in the order in which the manifolds first reach it.
+    /// All distinct points, in the order in which the manifolds first contain them.
     pub fn points(&self) -> Vec<Point<'_>> {
         let mut points: Vec<Point<'_>> = Vec::new();
         let mut index_by_point: HashMap<(&str, String), usize> = HashMap::new();

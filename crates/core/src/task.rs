@@ -1,4 +1,4 @@
-//! What a task is: a name, typed parameters, and a generator that turns coordinates into tests.
+//! Tasks: a name, typed parameters, and a generator that turns parameters into problems.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,21 +6,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::params::{ParamError, Parameter, Params};
 use crate::{Item, PyRandom, answer};
 
-/// One question with its right answer.
+/// One problem with its correct answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// The question, with every rule that a reader cannot know and the form of the answer; no advice on how to think.
+    /// The prompt, including every rule a solver needs and the answer format; no advice on how to reason.
     pub prompt: String,
-    /// The right answer, in the form that the prompt asks for.
+    /// The correct answer, in the format that the prompt requests.
     pub target: String,
-    /// Other answers that are right too; a generated test has none.
+    /// Other correct answers; empty for generated problems.
     pub alternative_targets: Vec<String>,
-    /// What can be chosen from, in the order shown; empty for a write-in.
+    /// The options in the order shown; empty for free-form problems.
     pub options: Vec<String>,
 }
 
 impl Test {
-    /// A write-in: nothing to choose from.
+    /// A free-form problem, without options.
     pub fn free_form(prompt: String, target: impl Into<String>) -> Self {
         Self { prompt, target: target.into(), alternative_targets: Vec::new(), options: Vec::new() }
     }
@@ -30,20 +30,20 @@ impl Test {
         Self { prompt, target: options[right].clone(), alternative_targets: Vec::new(), options }
     }
 
-    /// The probability that a blind guess is right: one over the number of options, 0 for a write-in.
+    /// The probability that a random guess is correct: one over the number of options, 0 for free-form problems.
     pub fn guess(&self) -> f64 {
         if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
     }
 }
 
-/// What kind of answer a task asks for, which is also how an answer is compared with the target.
+/// The answer type of a task, which decides how an answer is compared with the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerType {
-    /// A whole number.
+    /// An integer.
     Integer,
-    /// A list of whole numbers or words, in order.
+    /// An ordered list of integers or words.
     List,
-    /// A string of symbols in which white space does not count.
+    /// A string of symbols, ignoring white space.
     Symbols,
     /// A calendar date.
     Date,
@@ -53,62 +53,70 @@ pub enum AnswerType {
     Cell,
     /// True or false, in any notation.
     Boolean,
-    /// One of the options shown, by its text or its letter.
+    /// One of the options, by its text or its letter.
     Choice,
-    /// Anything, equal to the target after [`normalize`](crate::normalize).
+    /// Free text, equal to the target after [`normalize`](crate::normalize).
     Text,
 }
 
 impl AnswerType {
-    /// The kind as the seed counts them: `write-in`, `boolean` or `choice`.
+    /// The answer type as users read it: `free-form`, `boolean` or `choice`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Boolean | Self::Choice => self.family(),
+            _ => "free-form",
+        }
+    }
+
+    /// The answer type in JSON, by its name in the source document: `write-in`, `boolean` or `choice`. // wording: allow
     pub fn family(self) -> &'static str {
         match self {
             Self::Boolean => "boolean",
             Self::Choice => "choice",
-            _ => "write-in",
+            _ => "write-in", // wording: allow
         }
     }
 }
 
-/// A family of tests spanned by parameters.
+/// A parameterized family of problems.
 ///
 /// Adding one is a file in `tasks/` and a line in its registry; CONTRIBUTING.md walks through it.
 pub trait Task: Send + Sync {
     /// Lower-case name, unique.
     fn name(&self) -> &str;
 
-    /// Raised whenever the text that some coordinates give would change.
+    /// Raised whenever the text generated for some parameters changes.
     fn version(&self) -> u32 {
         1
     }
 
-    /// One paragraph for a person who wonders what is asked.
+    /// A one-paragraph description.
     fn description(&self) -> &'static str;
 
-    /// The dimensions, in the order in which tables show them.
+    /// The parameters, in table order.
     fn parameters(&self) -> &'static [Parameter];
 
-    /// The kind of answer where nothing is to choose from.
+    /// The answer type of problems without options.
     fn answer_type(&self) -> AnswerType;
 
-    /// Refuses combinations of values that are each legal but cannot go together.
+    /// Rejects combinations of values that are valid individually but conflict.
     ///
     /// # Errors
-    /// A [`ParamError`] that names a parameter and the nearest value that would do.
+    /// A [`ParamError`] that names a parameter and the nearest valid value.
     fn validate(&self, _params: &Params) -> Result<(), ParamError> {
         Ok(())
     }
 
-    /// The next test of the stream. Draws from `rng` alone, and never a number that depends on how many tests are
-    /// wanted.
+    /// Generates the next problem. Must depend on `rng` and `params` alone, not on how many problems are
+    /// requested.
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test;
 
-    /// The tests of a task that has a list of them and generates none.
+    /// The fixed list of problems of a task that doesn't generate them.
     fn listed(&self) -> Option<&[Item]> {
         None
     }
 
-    /// Whether an extracted answer is right.
+    /// Whether an extracted answer is correct.
     fn check(&self, answer: &str, test: &Test) -> bool {
         let kind = if test.options.is_empty() || self.answer_type() == AnswerType::Boolean {
             self.answer_type()
@@ -119,11 +127,11 @@ pub trait Task: Send + Sync {
     }
 }
 
-/// The tests of a point, one after the other: the same for everybody, whatever number is taken. Those that are
-/// generated have no end; those of a dataset end with it.
+/// The reproducible stream of problems of a point, independent of how many are taken. Generated
+/// streams are endless; those of a dataset end with it.
 ///
-/// Where the coordinates span a small world, chance repeats itself. A prompt that the point has shown already is
-/// drawn again, up to [`TestStream::REDRAWS`] times; only a world that is nearly used up then shows it twice.
+/// Parameters that allow only few distinct problems lead to repeats. A prompt that the point already has is
+/// drawn again, up to [`TestStream::REDRAWS`] times; only a nearly exhausted point still repeats one.
 ///
 /// ```
 /// use reasonscape_core::{Json, tasks, TestStream, Params};
@@ -145,7 +153,7 @@ pub struct TestStream<'a> {
 }
 
 impl<'a> TestStream<'a> {
-    /// How often a repeated prompt is drawn again.
+    /// How many times a repeated prompt is drawn again.
     pub const REDRAWS: usize = 20;
 
     /// The stream of a point under a global seed.
@@ -174,10 +182,10 @@ impl Iterator for TestStream<'_> {
     }
 }
 
-/// What a prompt is remembered by: 64 bits of its text, 32 bytes mixed in at a time.
+/// A 64-bit hash of a prompt, processing 32 bytes at a time.
 ///
-/// Two prompts that share their bits by accident would cost a redraw, so which tests a point has depends on this
-/// function and it must stay as it is. It is written out here because the standard library's may change. The mixing
+/// A collision causes a redraw, so the problems of a point depend on this
+/// function and it must not change. It is implemented here because the standard library's may change. The mixing
 /// is that of wyhash: the two halves of a product of 128 bits, folded.
 fn prompt_fingerprint(prompt: &str) -> u64 {
     const KEYS: [u64; 3] = [0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3];
@@ -190,13 +198,13 @@ fn prompt_fingerprint(prompt: &str) -> u64 {
     last[..rest.len()].copy_from_slice(rest);
     let mixed = blocks.iter().chain([&last]).fold(0, |mixed, block| {
         let word = |index: usize| u64::from_le_bytes(std::array::from_fn(|i| block[8 * index + i]));
-        // The second product does not wait for the first.
+        // The two products are independent, for instruction-level parallelism.
         fold(word(0) ^ KEYS[0], word(1) ^ mixed) ^ fold(word(2) ^ KEYS[1], word(3) ^ KEYS[2])
     });
     fold(mixed ^ KEYS[1], prompt.len() as u64 ^ KEYS[0])
 }
 
-/// The hasher of what is a hash already.
+/// An identity hasher for values that already are hashes.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
@@ -218,7 +226,7 @@ impl Hasher for IdentityHasher {
 mod tests {
     use super::*;
 
-    /// Which tests a point has hangs on this function, so it may not change by accident.
+    /// The problems of a point depend on this function, so it must not change.
     #[test]
     fn fingerprints_are_frozen() {
         let texts = [

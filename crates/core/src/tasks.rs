@@ -55,7 +55,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Task> {
     shared(name).map(|task| &**task)
 }
 
-/// The built-in task of this name, for whoever keeps it beside tasks that are not built in.
+/// The built-in task of this name as an `Arc`, for use alongside other tasks.
 pub fn shared(name: &str) -> Option<&'static Arc<dyn Task>> {
     BUILT_IN.iter().find(|task| task.name() == name)
 }

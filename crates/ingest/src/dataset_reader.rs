@@ -7,25 +7,25 @@ use regex::Regex;
 
 use crate::{IngestError, read_rows};
 
-/// Problems that are listed.
+/// Maximum number of problems listed in a message.
 const MAX_SHOWN: usize = 20;
 
-/// How a dataset is read.
+/// Options for reading a dataset.
 #[derive(Debug, Clone, Default)]
 pub struct DatasetFormat {
-    /// What its fields are called.
+    /// The names of its fields.
     pub columns: ColumnMap,
-    /// Finds the answer in the target: its first group if it has one, otherwise the whole match.
+    /// Extracts the answer from the target: the first capture group, or the whole match.
     pub target: Option<Regex>,
 }
 
-/// Why a dataset cannot be read.
+/// An error of reading a dataset.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
-    /// The file as a whole.
+    /// The file can't be read.
     #[error(transparent)]
     File(#[from] IngestError),
-    /// Some of its lines.
+    /// Some lines are invalid.
     #[error("{}", describe_problems(.0).join("\n"))]
     Lines(Vec<LineError>),
 }
@@ -49,7 +49,7 @@ impl DatasetFormat {
     }
 }
 
-/// The name of a dataset: that of its file, without the extension.
+/// The name of a dataset: the file name without its extension.
 pub fn dataset_name(file: &Path) -> String {
     file.file_stem().map_or_else(|| "dataset".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
@@ -74,7 +74,7 @@ fn find_target(pattern: &Regex, text: &str) -> Result<String, String> {
     let found = found.as_ref().and_then(|found| found.get(1).or_else(|| found.get(0)));
     found.map(|found| found.as_str().trim().to_owned()).ok_or_else(|| {
         let shown: String = text.chars().take(60).collect();
-        format!("the pattern `{pattern}` finds nothing in the target `{}`", shown.escape_debug())
+        format!("the pattern `{pattern}` does not match the target `{}`", shown.escape_debug())
     })
 }
 

@@ -1,25 +1,25 @@
-//! Why a file cannot be read.
+//! Errors of reading files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 
-/// Why a file of another tool cannot be read.
+/// An error of reading a file of another tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
-    /// The operating system refused.
+    /// An I/O error.
     #[error("failed to {action} `{}`", path.display())]
     Io {
         /// What was attempted.
         action: &'static str,
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// A file whose content cannot be used.
+    /// A file whose content can't be used.
     #[error("`{}`: {problem}", path.display())]
     File {
         /// The file.
@@ -27,7 +27,7 @@ pub enum IngestError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// Arguments that are not valid, or that do not fit the files.
+    /// Arguments that are invalid or do not match the files.
     #[error("{0}")]
     InvalidInput(String),
 }
@@ -48,7 +48,7 @@ impl IngestError {
     }
 }
 
-/// The message of a Parquet error without the prefixes that the library puts before it.
+/// The message of a Parquet error without the library's prefixes.
 pub(crate) fn parquet_message(error: &ParquetError) -> String {
     match error {
         ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::ArrowError(text) => {

@@ -2,7 +2,7 @@
 //! lm-eval and Inspect.
 //!
 //! # Promises
-//! Only reads; nothing is written and nothing is sent. Input that is refused is reported with its file and line. Files
+//! Only reads; nothing is written and nothing is sent. Invalid input is reported with its file and line. Files
 //! are read in bounded batches, so that memory does not grow with the file, except for `.json` files of rows. Does not
 //! link DataFusion, so that its tests and fuzzers build fast.
 

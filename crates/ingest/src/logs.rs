@@ -1,7 +1,7 @@
 //! Logs of lm-eval and Inspect.
 //!
-//! A log is read one bounded batch of samples at a time and never held in memory as a whole. Its scores are taken as
-//! they are; nothing is scored again.
+//! A log is read in bounded batches of samples and never held in memory as a whole. Its scores are taken as they are;
+//! nothing is scored again.
 
 mod batches;
 mod choose;
@@ -33,8 +33,8 @@ pub struct LogOptions {
     pub filters: Vec<String>,
     /// Inspect: the scorers to read, with a part after a dot where a score has several (`graded.exact`).
     pub scorers: Vec<String>,
-    /// From which score on an answer is correct. Without it only a score of 1 is, and scores outside 0 to 1 are
-    /// refused, because their meaning is unknown.
+    /// The lowest score of a correct answer. Without it only a score of 1 is correct, and scores outside 0 to 1 are
+    /// rejected, because their meaning is unknown.
     pub threshold: Option<f64>,
 }
 
@@ -59,21 +59,21 @@ enum LogSource {
 }
 
 impl Logs {
-    /// Finds the lm-eval logs in files and folders and decides what of them is read.
+    /// Finds the lm-eval logs in files and directories and selects what to read.
     ///
     /// # Errors
-    /// An [`IngestError`] that names the file, what is wrong with it, and what would be right: no logs, no samples,
-    /// several metrics or filters and none chosen.
+    /// An [`IngestError`] that names the file, the problem and the remedy: no logs, no samples, or several metrics or
+    /// filters and none chosen.
     pub fn open_lm_eval(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
         let (logs, notes) = lm_eval::open(paths, options)?;
         Ok(Self::new(logs.into_iter().map(LogSource::LmEval), notes, options))
     }
 
-    /// Finds the Inspect logs in files and folders and decides what of them is read.
+    /// Finds the Inspect logs in files and directories and selects what to read.
     ///
     /// # Errors
-    /// An [`IngestError`] that names the file, what is wrong with it, and what would be right: not a zip file, a layout
-    /// that is not supported, several scorers and none chosen.
+    /// An [`IngestError`] that names the file, the problem and the remedy: not a zip file, an unsupported layout, or
+    /// several scorers and none chosen.
     pub fn open_inspect(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
         let (logs, notes) = inspect::open(paths, options)?;
         Ok(Self::new(logs.into_iter().map(LogSource::Inspect), notes, options))
@@ -84,7 +84,7 @@ impl Logs {
         Self { logs: sources.map(|source| Log { source, threshold }).collect(), notes }
     }
 
-    /// Which logs are left out, and why.
+    /// Notes on skipped logs.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -94,7 +94,7 @@ impl Logs {
         self.logs.iter()
     }
 
-    /// Samples of all logs, as far as the logs say how many there are.
+    /// Number of samples in all logs, as far as known.
     pub fn expected_samples(&self) -> u64 {
         self.iter().map(Log::expected_samples).sum()
     }
@@ -109,7 +109,7 @@ impl Log {
         }
     }
 
-    /// What all samples share.
+    /// The properties that all samples share.
     pub fn info(&self) -> LogInfo {
         match &self.source {
             LogSource::LmEval(log) => log.info(self.threshold),
@@ -117,7 +117,7 @@ impl Log {
         }
     }
 
-    /// Samples in the file, as far as the log says how many there are.
+    /// Number of samples in the file, as far as known.
     pub fn expected_samples(&self) -> u64 {
         match &self.source {
             LogSource::LmEval(log) => log.expected_lines(),
@@ -125,7 +125,7 @@ impl Log {
         }
     }
 
-    /// Trials that the run should have, 0 if the log does not say.
+    /// Planned trials of the run, 0 if unknown.
     pub fn planned_trials(&self) -> u64 {
         match &self.source {
             LogSource::LmEval(log) => log.planned_trials(),
@@ -141,7 +141,7 @@ impl Log {
         }
     }
 
-    /// Whether the run was never finished.
+    /// Whether the run was not finished.
     pub fn is_unfinished(&self) -> bool {
         match &self.source {
             LogSource::LmEval(_) => false,
@@ -149,11 +149,11 @@ impl Log {
         }
     }
 
-    /// Reads all samples. `map` runs on all cores with a state from `init` per thread; its error is a sentence about the
-    /// sample, to which file and line are added. `sink` receives the results in their order and can end the reading.
+    /// Reads all samples. `map` runs on all cores with a state from `init` per thread; file and line are added to its
+    /// error message. `sink` receives the results in order and can stop the reading.
     ///
     /// # Errors
-    /// An [`IngestError`] that names the file and the line or sample that cannot be read.
+    /// An [`IngestError`] that names the file and the line or sample that can't be read.
     pub fn read<S, T: Send>(
         &self,
         progress: &Progress,
@@ -168,15 +168,12 @@ impl Log {
     }
 }
 
-/// The given files, and the files in the given folders (recursively) whose name `is_log` accepts.
+/// The given files, and the files in the given directories (recursively) whose name `is_log` accepts.
 fn find(paths: &[PathBuf], is_log: impl Fn(&str) -> bool + Copy) -> Result<Vec<PathBuf>, IngestError> {
     let mut found = Vec::new();
     for path in paths {
         let metadata = std::fs::metadata(path).map_err(|error| {
-            IngestError::file(
-                path,
-                format!("it cannot be read ({error}); give a file or a folder that is there"),
-            )
+            IngestError::file(path, format!("can't be read ({error}); expected a file or directory"))
         })?;
         if metadata.is_dir() { walk(path, is_log, &mut found)? } else { found.push(path.clone()) }
     }

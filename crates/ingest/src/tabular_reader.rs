@@ -15,7 +15,7 @@ use crate::error::parquet_message;
 /// Receives each row: its line, from 1, and its fields or why it cannot be read.
 pub type RowCallback<'f> = dyn FnMut(usize, Result<Map<String, Value>, String>) + 'f;
 
-/// Whether a file of this name holds rows that can be read.
+/// Whether the extension of a file is supported.
 ///
 /// ```
 /// use std::path::Path;
@@ -27,7 +27,7 @@ pub fn holds_rows(path: &Path) -> bool {
     RowFormat::from_path(path).is_some()
 }
 
-/// The extensions that are read.
+/// The supported extensions.
 pub const ROW_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "csv", "tsv", "parquet"];
 
 enum RowFormat {
@@ -57,7 +57,7 @@ impl RowFormat {
 pub fn read_rows(path: &Path, visit: &mut RowCallback<'_>) -> Result<(), IngestError> {
     let kind = RowFormat::from_path(path).ok_or_else(|| {
         IngestError::InvalidInput(format!(
-            "`{}` has none of the extensions that are read: {}",
+            "`{}` has an unsupported extension; expected one of {}",
             path.display(),
             ROW_EXTENSIONS.join(", ")
         ))
@@ -69,11 +69,11 @@ pub fn read_rows(path: &Path, visit: &mut RowCallback<'_>) -> Result<(), IngestE
         RowFormat::Separated(delimiter) => {
             separated(file, delimiter, visit).map_err(|error| match error.into_kind() {
                 csv::ErrorKind::Io(error) => IngestError::io("read", path)(error),
-                other => IngestError::file(path, format!("no table of text: {other:?}")),
+                other => IngestError::file(path, format!("not a valid table: {other:?}")),
             })
         }
         RowFormat::Parquet => parquet(file, visit)
-            .map_err(|problem| IngestError::file(path, format!("not a sound Parquet file ({problem})"))),
+            .map_err(|problem| IngestError::file(path, format!("not a valid Parquet file ({problem})"))),
     }
 }
 
@@ -104,7 +104,7 @@ fn json_document(mut file: File, visit: &mut RowCallback<'_>) -> std::io::Result
                 visit(row, to_object(Ok(value)));
             }
         }
-        // Lines of JSON are often called `.json`.
+        // Files of JSON lines are often named `.json`.
         Err(error) if !error.is_eof() && error.line() > 1 => {
             for (line, text) in (1..).zip(without_bom(&bytes).split(|byte| *byte == b'\n')) {
                 if !text.trim_ascii().is_empty() {
@@ -117,7 +117,7 @@ fn json_document(mut file: File, visit: &mut RowCallback<'_>) -> std::io::Result
     Ok(())
 }
 
-/// Without the byte order mark that some editors put before UTF-8.
+/// Strips the byte order mark that some editors put before UTF-8.
 fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
@@ -130,14 +130,14 @@ fn to_object(parsed: serde_json::Result<Value>) -> Result<Map<String, Value>, St
     }
 }
 
-/// The first row names the columns. An empty cell is nothing.
+/// The first row names the columns. An empty cell counts as missing.
 fn separated(file: File, delimiter: u8, visit: &mut RowCallback<'_>) -> Result<(), csv::Error> {
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
     let names = reader.byte_headers()?.clone();
     let names: Vec<String> =
         names.iter().map(|name| String::from_utf8_lossy(without_bom(name)).trim().to_owned()).collect();
     if let Some((_, twice)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
-        visit(1, Err(format!("two columns are called `{twice}`; give each a name of its own")));
+        visit(1, Err(format!("duplicate column name `{twice}`")));
         return Ok(());
     }
     let mut record = csv::ByteRecord::new();
@@ -151,7 +151,7 @@ fn separated(file: File, delimiter: u8, visit: &mut RowCallback<'_>) -> Result<(
 fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Map<String, Value>, String> {
     if record.len() != names.len() {
         return Err(format!(
-            "{} cells where the first row names {}; a cell with a comma or line break stands in quotes",
+            "{} cells, but the first row has {}; quote cells that contain a comma or a line break",
             record.len(),
             names.len()
         ));

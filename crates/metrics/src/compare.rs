@@ -1,4 +1,4 @@
-//! Two models on the tasks that both answered.
+//! Compares two models on their common tasks.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::Summary;
 
-/// A's accuracy less B's on the tasks that both answered.
+/// A's accuracy minus B's on their common tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedComparison {
     /// Tasks that both answered.
     pub tasks: u64,
-    /// Tasks that only A answered, which say nothing here.
+    /// Tasks that only A answered; not used in the comparison.
     pub only_a: u64,
     /// Tasks that only B answered.
     pub only_b: u64,
@@ -22,19 +22,19 @@ pub struct PairedComparison {
     pub better: u64,
     /// Tasks on which B did better.
     pub worse: u64,
-    /// The difference; absent when there is no task in common.
+    /// The difference; `None` without common tasks.
     pub difference: Option<f64>,
-    /// Lower end of its 95 % interval.
+    /// Lower bound of its 95 % confidence interval.
     pub low: Option<f64>,
-    /// Upper end of its 95 % interval.
+    /// Upper bound of its 95 % confidence interval.
     pub high: Option<f64>,
-    /// Two-sided p-value, not corrected for other comparisons; absent when there is nothing to test.
+    /// Two-sided p-value, not corrected for other comparisons; `None` if there is nothing to test.
     pub p: Option<f64>,
-    /// How the interval and the p-value are made.
+    /// Method of the interval and the p-value.
     pub method: &'static str,
 }
 
-/// One task of one model: answers, and right ones.
+/// One task of one model: number of answers, and of correct answers.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     n: u64,
@@ -49,8 +49,8 @@ impl Shared {
 
 /// Compares two models task by task.
 ///
-/// Where each has one answer to a task, by McNemar's mid-p test and Tango's interval. Where there are repeats, by the
-/// differences of the tasks' shares of right answers, which Student's t takes for independent.
+/// With one answer per task, McNemar's mid-p test and Tango's interval. With repeats, Student's t test on the
+/// per-task differences in accuracy, which assumes independent tasks.
 ///
 /// # Errors
 /// A [`StatsError`] when there are more tasks than can be counted.

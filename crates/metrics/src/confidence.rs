@@ -1,13 +1,13 @@
-//! How sure a model says that it is, and how sure its tokens say that it was.
+//! Stated confidence, and confidence from token log-probabilities.
 
-/// How near the word its number must be, in bytes.
+/// Maximum distance between the word and its number, in bytes.
 const NEAR: usize = 120;
 
 /// The confidence that a reply states, as a probability: the last that it states counts.
 ///
 /// A statement is the word "confidence" (or "confident", "certainty") with a number beside it on the same line:
-/// `Confidence: 85%`, `confidence is 0.85`, `Confidence: 8/10`, `I am 85 percent confident`. With a percent sign or the word it is a percentage; `a/b` is a share; a bare number up
-/// to 1 is a probability, a bare number above 1 and up to 100 a percentage. Anything else (120%, 11/10, -0.5, 250) is no
+/// `Confidence: 85%`, `confidence is 0.85`, `Confidence: 8/10`, `I am 85 percent confident`. With a percent sign or the word it is a percentage; `a/b` is a proportion; a bare number up
+/// to 1 is a probability, a bare number above 1 and up to 100 a percentage. Anything else (120%, 11/10, -0.5, 250) is not a
 /// probability: then the reply states none, rather than an earlier or clamped one.
 ///
 /// ```
@@ -20,7 +20,7 @@ const NEAR: usize = 120;
 /// ```
 pub fn stated_confidence(reply: &str) -> Option<f64> {
     let mut at = reply.len();
-    // From the end, so that a long reply costs no more than its last lines.
+    // Search from the end, so that a long reply costs no more than its last lines.
     while let Some(found) = last_mention(&reply[..at]) {
         let start = reply.ceil_char_boundary(found.saturating_sub(NEAR));
         let end = reply.floor_char_boundary((found + NEAR).min(reply.len()));
@@ -40,8 +40,8 @@ pub fn stated_confidence(reply: &str) -> Option<f64> {
 /// The probability of the answer from the log-probabilities of the tokens that spell it.
 ///
 /// The tokens are joined, the last occurrence of `answer` (trimmed) is found, and the probabilities of all tokens that
-/// have a part in it are multiplied. `None` when it does not occur, when the answer is empty, or when one of those
-/// log-probabilities is above 0 or no number. Minus infinity is a probability of 0.
+/// overlap it are multiplied. `None` when it does not occur, when the answer is empty, or when one of those
+/// log-probabilities is above 0 or NaN. Minus infinity is a probability of 0.
 ///
 /// ```
 /// use reasonscape_metrics::answer_probability;
@@ -73,7 +73,7 @@ pub fn answer_probability(tokens: &[(&str, f64)], answer: &str) -> Option<f64> {
     Some(sum.exp())
 }
 
-/// Where the last word that speaks of confidence starts.
+/// Start of the last word about confidence.
 fn last_mention(text: &str) -> Option<usize> {
     const STEMS: [&[u8]; 2] = [b"confiden", b"certainty"];
     let bytes = text.as_bytes();

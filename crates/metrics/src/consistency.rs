@@ -1,4 +1,4 @@
-//! What several answers of one model to the same task say about it.
+//! Consistency metrics over several answers of one model to the same task.
 
 use reasonscape_stats::StatsError;
 use reasonscape_stats::entropy::Entropy;
@@ -6,10 +6,10 @@ use reasonscape_stats::entropy::Entropy;
 use super::estimate::{Estimate, Groups};
 use super::summary::{EstimateDetail, Summary};
 
-/// Metrics of tasks that were answered more than once; a task with one answer says nothing here.
+/// Metrics over tasks with more than one answer; tasks with a single answer are ignored.
 #[derive(Debug)]
 pub(super) struct Repeats {
-    /// The most answers that a task has.
+    /// Maximum number of answers per task.
     pub(super) max: u64,
     pub(super) sce: Estimate,
     pub(super) mode_accuracy: Estimate,
@@ -17,20 +17,20 @@ pub(super) struct Repeats {
     pub(super) determinism: Estimate,
 }
 
-/// One task, answered several times.
+/// One task with several answers.
 #[derive(Debug, Clone, Copy)]
 struct Repeated {
     /// Entropy of its answers.
     sce: f64,
-    /// Whether its commonest answer is right; of several that are equally common, the share that is.
+    /// Whether its most common answer is correct; with ties, the proportion of them that is.
     mode_correct: f64,
-    /// Share of its answers that are the commonest one.
+    /// Proportion of its answers that equal the most common one.
     stability: f64,
-    /// Whether its answers are all the same; absent unless all were given at temperature 0.
+    /// Whether all its answers are equal; `None` unless all were sampled at temperature 0.
     same: Option<bool>,
 }
 
-/// What repeated answers say. `series` are the answers of one evaluation to one task; where a summary pools several
+/// Computes consistency metrics. `series` are the answers of one evaluation to one task; where a summary pools several
 /// evaluations, those to the same task are one cluster.
 pub(super) fn repeats(
     summary: &Summary,
@@ -38,7 +38,7 @@ pub(super) fn repeats(
     series: &Groups,
     answers: &Groups,
 ) -> Result<Repeats, StatsError> {
-    /// No answer is an answer too: a model that sometimes has none is not stable.
+    /// A missing answer counts as an answer of its own: a model that sometimes gives none is not stable.
     const NO_ANSWER: u32 = u32::MAX;
 
     let sizes = series.sizes();

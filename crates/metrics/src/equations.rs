@@ -1,10 +1,10 @@
-//! Equations in a text of reasoning: which of them can be checked, and which of those hold.
+//! Finds equations in reasoning text and checks them.
 //!
-//! Everything is exact: numbers are fractions, and what overflows is not checked. **A right line must never be called
-//! wrong.** So an equation is checked only where it can be read in plain arithmetic, and called false only when it is
-//! false in every reading that people have of it: a result may be rounded or cut off to the digits shown, `50 + 10%`
-//! may be 55, and whatever is denied, asked, supposed, quoted or corrected on the spot is left alone. The rules, and
-//! what they find in a labelled corpus, are in `docs/metrics-steps.md`.
+//! Everything is exact: numbers are fractions, and what overflows is not checked. **A correct line must never be called
+//! incorrect.** So an equation is checked only where it can be read in plain arithmetic, and called false only when it is
+//! false in every plausible reading: a result may be rounded or truncated to the digits shown, `50 + 10%`
+//! may be 55, and anything negated, asked, supposed, quoted or corrected on the spot is skipped. The rules, and
+//! their results on a labeled corpus, are in `docs/metrics-steps.md`.
 
 mod hedging;
 mod operands;
@@ -23,9 +23,9 @@ use words::Word;
 /// An equation that could be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// The line it stands in, counted from 1.
+    /// Its line, from 1.
     pub line: usize,
-    /// The equation as it stands there.
+    /// The equation as written.
     pub text: &'a str,
     /// Whether it is true.
     pub holds: bool,
@@ -88,7 +88,7 @@ pub(super) fn visit(text: &str, mut each: impl FnMut(Found)) {
     }
 }
 
-/// The next sign that may relate two sides: `=`, `≈` and its kin, `\approx`.
+/// The next sign that may relate two sides: `=`, `≈` and similar signs, `\approx`.
 fn next_sign(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let found = at + memchr::memchr3(b'=', 0xE2, b'\\', &bytes[at..])?;

@@ -1,4 +1,4 @@
-//! Means and rates over answers, with intervals that know which answers belong to the same task.
+//! Means and rates over answers, with confidence intervals clustered by task.
 
 use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::mean::Moments;
@@ -6,7 +6,7 @@ use reasonscape_stats::{Confidence, StatsError};
 
 use super::summary::EstimateDetail;
 
-/// A number with what is known about it.
+/// An estimate with its details.
 pub(super) type Estimate = (Option<f64>, EstimateDetail);
 
 /// Which rows belong together. A group is called by its first row, so that sums over groups are taken in the order in
@@ -45,7 +45,7 @@ impl Groups {
         Self { first, rows, count }
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -69,7 +69,7 @@ impl Groups {
         sizes
     }
 
-    /// Adds up what rows give, group by group; a group of which no row gives anything is left out.
+    /// Sums the values of rows by group; groups without values are omitted.
     fn sums<T: Copy>(
         &self,
         values: impl Iterator<Item = Option<T>>,
@@ -137,7 +137,7 @@ impl Groups {
         }
     }
 
-    /// The share of trials that are hits, with Wilson's interval for trials that come in groups.
+    /// The proportion of hits, with a Wilson interval for clustered trials.
     pub(super) fn rate(
         &self,
         values: impl Iterator<Item = Option<Counted>> + Clone,
@@ -179,7 +179,7 @@ impl From<bool> for Counted {
     }
 }
 
-/// A sum that keeps what rounding would lose (Neumaier), so that a million small numbers add up to what they are.
+/// A compensated (Neumaier) sum, accurate for millions of small numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     sum: f64,

@@ -1,7 +1,7 @@
-//! Whether reasoning keeps to its sources: sentences whose numbers, names and quotations occur in none of them.
+//! Grounding: finds sentences whose numbers, names or quotations occur in none of the sources.
 //!
-//! Nothing is understood, only looked up: a sentence that draws a wrong conclusion from numbers that are there is
-//! supported, and a right one with a number from elsewhere (60 minutes an hour) is not. Numbers that follow from an
+//! This is a lookup without understanding: a sentence that draws an incorrect conclusion from given numbers is
+//! supported, and a correct one with a number from elsewhere (60 minutes per hour) is not. Numbers that follow from an
 //! equation that holds, and whose operands are supported, are supported.
 
 mod items;
@@ -13,7 +13,7 @@ use super::equations;
 use items::{Item, Quantity, capitals, items, next_number, owner, words};
 use reasonscape_core::number_words::{SMALL, TENS};
 
-/// What can be looked up of a task's context and question; made once for all answers to it.
+/// The items of a task's context and question that can be looked up; built once for all answers to it.
 ///
 /// ```
 /// use reasonscape_metrics::{Sources, ground};
@@ -33,12 +33,12 @@ pub struct Sources {
     folded: String,
 }
 
-/// How far a text of reasoning is supported.
+/// How well a reasoning text is supported.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grounding<'a> {
     /// Sentences that mention something that can be looked up.
     pub sentences: u32,
-    /// Those of them that mention something that is in no source.
+    /// Those with an item that is in no source.
     pub unsupported: Vec<Unsupported<'a>>,
 }
 
@@ -52,7 +52,7 @@ pub struct Unsupported<'a> {
 }
 
 impl Sources {
-    /// Takes up the texts that reasoning may draw from.
+    /// Indexes the texts that reasoning may draw from.
     ///
     /// Numbers in words count ("three", "twenty-five", "half", "twice", "dozen"), and a percentage counts as its share,
     /// too.
@@ -227,7 +227,7 @@ fn part_word(word: &str) -> &'static [&'static str] {
         "tenth" | "tenths" => &["0.1", "1", "10"],
         "once" => &["1"],
         "twice" | "double" | "doubled" | "doubles" | "pair" | "pairs" | "couple" | "both" => &["2"],
-        "thrice" | "triple" | "tripled" | "triples" => &["3"],
+        "thrice" | "triple" | "tripled" | "triples" => &["3"], // wording: allow
         "dozen" | "dozens" => &["12"],
         _ => &[],
     }

@@ -1,11 +1,11 @@
-//! Metrics of answered questions, without a judge model and without reference reasoning (the Zeta Reason metrics).
+//! Answer and reasoning metrics, without a judge model and without reference reasoning (the Zeta Reason metrics).
 //!
 //! [`measure`] turns one [`SampleRecord`] question into a [`PerTaskResult`], a pure function of the texts. A [`Summary`] collects
 //! these, about a hundred bytes each whatever the length of the reasoning, and [`Summary::finish`] turns them into a
 //! [`MetricsSummary`], in which every mean has its number of answers and a confidence interval. [`compare`] compares
 //! two summaries on the tasks that both have.
 //!
-//! # Promises
+//! # Guarantees
 //! Pure and synchronous: the same input gives the same numbers. No judge model, no file, no network. This crate does not read files: `ingest` and the front ends do.
 //!
 //! ```

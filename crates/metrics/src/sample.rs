@@ -1,44 +1,44 @@
-//! One answered question, and what can be said of it alone.
+//! One answered question and its metrics.
 
 use std::borrow::Cow;
 
 use super::{Grounding, Sources, Step, check_steps, ground, text_stats, words};
 use reasonscape_core::{is_correct, normalize};
 
-/// A question with its target and what a model made of it. What was not recorded is absent.
+/// A question with its target and a model's response. Fields that were not recorded are `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SampleRecord<'a> {
-    /// What the question is known by.
+    /// Id of the question.
     pub id: &'a str,
-    /// Which of several answers of this model to it.
+    /// Index of the sample, if there are several.
     pub repeat: u32,
     /// The question; reasoning may take its numbers and names from it.
     pub input: Option<&'a str>,
-    /// Answers that are right.
+    /// Correct answers.
     pub targets: &'a [Cow<'a, str>],
-    /// What there was to choose from, if it was a choice: a letter and the option it stands for are the same answer.
+    /// The options of a multiple-choice question: a letter and its option count as the same answer.
     pub options: &'a [Cow<'a, str>],
-    /// What the model answered.
+    /// The model's answer.
     pub answer: Option<&'a str>,
-    /// How it got there.
+    /// Its reasoning.
     pub cot: Option<&'a str>,
-    /// Texts that the model was given to answer from.
+    /// Context given to the model.
     pub context: &'a [Cow<'a, str>],
-    /// How probable the model thought its answer to be right, from 0 to 1.
+    /// Stated probability that the answer is correct, from 0 to 1.
     pub prob_correct: Option<f64>,
     /// Tokens of the prompt, as the endpoint counted them.
     pub prompt_tokens: Option<u32>,
     /// Tokens of the reply, as the endpoint counted them.
     pub completion_tokens: Option<u32>,
-    /// How long the reply took.
+    /// Latency of the response.
     pub latency_ms: Option<f64>,
-    /// Whether the reply was cut off.
+    /// Whether the response was truncated.
     pub truncated: bool,
-    /// The temperature that the model was asked at.
+    /// Sampling temperature.
     pub temperature: Option<f64>,
     /// The model.
     pub model: Option<&'a str>,
-    /// The kind of question.
+    /// Category of the question.
     pub category: Option<&'a str>,
     /// Whether the answer is correct, where that was decided before: then it is not compared with the targets.
     pub verdict: Option<bool>,
@@ -52,12 +52,12 @@ pub struct SampleRecord<'a> {
     pub sampler: Option<&'a str>,
 }
 
-/// What is measured, where there is a choice.
+/// Options of the metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricOptions {
     /// Whether plain numbers are compared as numbers.
     pub numbers: bool,
-    /// The temperature of answers that do not say theirs.
+    /// Temperature of answers that don't record one.
     pub temperature: Option<f64>,
 }
 
@@ -67,24 +67,24 @@ impl Default for MetricOptions {
     }
 }
 
-/// What was measured on one answered question.
+/// Metrics of one answered question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerTaskResult<'a> {
-    /// What the question is known by.
+    /// Id of the question.
     pub id: &'a str,
-    /// Which of several answers.
+    /// Index of the sample.
     pub repeat: u32,
     /// The evaluation that the answer belongs to.
     pub eval_id: Option<&'a str>,
-    /// Whether the answer is one of the targets, or was found correct before, and the reply was not cut off.
+    /// Whether the answer is one of the targets, or was scored as correct before, and the response was not truncated.
     pub correct: bool,
-    /// Whether the reply was cut off.
+    /// Whether the response was truncated.
     pub truncated: bool,
-    /// The answer, normalised.
+    /// The normalized answer.
     pub answer: Option<Cow<'a, str>>,
     /// Words of the answer.
     pub answer_tokens: Option<u64>,
-    /// The reasoning; an empty one is there, and counts as zero words.
+    /// The reasoning; an empty one counts as zero words.
     pub cot: Option<&'a str>,
     /// Words of the reasoning.
     pub cot_tokens: Option<u64>,
@@ -92,7 +92,7 @@ pub struct PerTaskResult<'a> {
     pub cot_chars: Option<u64>,
     /// Lines of the reasoning that look like steps.
     pub step_count: Option<u64>,
-    /// Whether the reasoning takes something back.
+    /// Whether the reasoning contains a self-correction.
     pub self_correcting: Option<bool>,
     /// Words of the reasoning for each word of the answer.
     pub ra_ratio: Option<f64>,
@@ -102,17 +102,17 @@ pub struct PerTaskResult<'a> {
     pub completion_tokens: Option<u32>,
     /// Tokens of both, where both are known.
     pub total_tokens: Option<u64>,
-    /// How long the reply took.
+    /// Latency of the response.
     pub latency_ms: Option<f64>,
-    /// How probable the model thought its answer to be right.
+    /// Stated probability that the answer is correct.
     pub prob_correct: Option<f64>,
     /// Equations of the reasoning that could be checked.
     pub equations_checked: Option<u32>,
     /// Those of them that are false.
     pub false_steps: Vec<Step<'a>>,
-    /// Which sentences of the reasoning stand on the context; absent without context or without reasoning.
+    /// Grounding of the reasoning in the context; `None` without context or reasoning.
     pub grounding: Option<Grounding<'a>>,
-    /// Whether the model was asked at temperature 0; absent where nobody says.
+    /// Whether the temperature was 0; `None` if unknown.
     pub deterministic: Option<bool>,
 }
 
@@ -124,7 +124,7 @@ pub struct PerTaskResult<'a> {
 /// let targets = ["Paris".into(), "Paris, France".into()];
 /// let row = SampleRecord { id: "q1", targets: &targets, answer: Some(" paris "), ..SampleRecord::default() };
 /// assert!(measure(&row, &MetricOptions::default()).correct);
-/// // A reply that was cut off is wrong whatever it says.
+/// // A truncated response is never correct.
 /// assert!(!measure(&SampleRecord { truncated: true, ..row }, &MetricOptions::default()).correct);
 /// ```
 pub fn measure<'a>(row: &SampleRecord<'a>, options: &MetricOptions) -> PerTaskResult<'a> {
@@ -195,7 +195,7 @@ mod tests {
         assert!(!correct("A", "rome", &options));
         assert!(!correct("D", "rome", &options));
         assert!(!correct("B", "rome", &[]));
-        // What an option says goes before what its letter would mean.
+        // The text of an option takes precedence over its letter.
         assert!(!correct("b", "A", &["b", "a"]));
         // Where options are letters themselves, letters stand for nothing else.
         assert!(!correct("B", "a", &["b", "c"]));

@@ -1,4 +1,4 @@
-//! What many answered questions say together.
+//! Metrics aggregated over answered questions.
 
 mod row;
 
@@ -16,21 +16,21 @@ use super::consistency::repeats;
 use super::estimate::{Counted, Estimate, Groups};
 use row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
 
-/// How words were counted, for whoever reads the numbers.
+/// How words are counted.
 pub const TOKENIZER: &str = "whitespace";
 
-/// How sure a number is.
+/// Sample size and confidence interval of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EstimateDetail {
-    /// Answers behind it; for numbers about repeats, tasks.
+    /// Number of answers it is based on; for consistency metrics, of tasks.
     pub n: u64,
-    /// Lower end of the 95 % interval.
+    /// Lower bound of the 95 % confidence interval.
     pub low: Option<f64>,
-    /// Upper end of the 95 % interval.
+    /// Upper bound of the 95 % confidence interval.
     pub high: Option<f64>,
-    /// How the interval is made.
+    /// Method of the interval.
     pub method: &'static str,
-    /// Why an end is missing.
+    /// Why a bound is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
 }
@@ -48,51 +48,51 @@ impl EstimateDetail {
         Self::without(0, method, "no answer has the value")
     }
 
-    /// What cannot be below zero, or above one, is not said to be.
+    /// Clamps the interval to the range of the metric.
     pub(super) fn within(self, min: f64, max: f64) -> Self {
         let held = |end: Option<f64>| end.map(|end| end.clamp(min, max));
         Self { low: held(self.low), high: held(self.high), ..self }
     }
 }
 
-/// The metrics of one model. A number is absent where no answer has what it is made of.
+/// The metrics of one model. A metric is `None` if no answer has the fields it needs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct MetricsSummary {
     /// Answers.
     pub n: u64,
     /// Different questions.
     pub tasks: u64,
-    /// Answers that were cut off; they count as wrong.
+    /// Truncated answers; they count as incorrect.
     pub truncated: u64,
-    /// Answers that are absent; they count as wrong, and for nothing else.
+    /// Missing answers; they count as incorrect and are ignored by all other metrics.
     pub unanswered: u64,
-    /// Share of answers that are right.
+    /// Proportion of correct answers.
     pub accuracy: Option<f64>,
-    /// Share of answers that are wrong.
+    /// Proportion of incorrect answers.
     pub err: Option<f64>,
-    /// Mean squared error of the stated probabilities.
+    /// Brier score: mean squared error of the stated probabilities.
     pub brier: Option<f64>,
-    /// Expected calibration error over bins of equal width.
+    /// Expected calibration error with equal-width bins.
     pub ece: Option<f64>,
-    /// The same over bins of about as many answers each.
+    /// Expected calibration error with equal-mass bins.
     pub ece_adaptive: Option<f64>,
-    /// Entropy of the normalised answers, in nats.
+    /// Entropy of the normalized answers, in nats.
     pub sce: Option<f64>,
-    /// The same as a share of the most that so many different answers could have.
+    /// Entropy relative to its maximum for the number of distinct answers.
     pub sce_normalized: Option<f64>,
-    /// Unsupported step rate, version 0: share of answers that are wrong.
+    /// Unsupported step rate, version 0: proportion of incorrect answers.
     pub usr: Option<f64>,
-    /// Share of the equations in the reasoning that are false, of those that could be checked.
+    /// Proportion of the checkable equations in the reasoning that are false.
     pub usr_math: Option<f64>,
     /// Equations that could be checked.
     pub equations_checked: u64,
     /// Those of them that are false.
     pub equations_false: u64,
-    /// Share of the sentences of the reasoning that say what the context does not.
+    /// Proportion of the checkable sentences in the reasoning that the context doesn't support.
     pub usr_retrieval: Option<f64>,
-    /// Sentences that hold something to look for.
+    /// Sentences with items that can be looked up.
     pub sentences_checked: u64,
-    /// Those of them with something that is not in the context.
+    /// Those with an item that is not in the context.
     pub sentences_unsupported: u64,
     /// Words of reasoning.
     pub cot_tokens_mean: Option<f64>,
@@ -102,7 +102,7 @@ pub struct MetricsSummary {
     pub step_count_mean: Option<f64>,
     /// Words of reasoning for each word of the answer.
     pub ra_ratio_mean: Option<f64>,
-    /// Share of reasonings that take something back.
+    /// Proportion of reasoning texts with a self-correction.
     pub self_correction_rate: Option<f64>,
     /// Tokens of the prompt.
     pub prompt_tokens_mean: Option<f64>,
@@ -112,28 +112,28 @@ pub struct MetricsSummary {
     pub total_tokens_mean: Option<f64>,
     /// Milliseconds to the end of the reply.
     pub latency_mean_ms: Option<f64>,
-    /// Milliseconds that 95 of 100 replies did not exceed.
+    /// 95th percentile of the latency, in milliseconds.
     pub latency_p95_ms: Option<f64>,
-    /// The most answers that a task has.
+    /// Maximum number of answers per task.
     pub repeats: u64,
-    /// Entropy of the answers to one task, in the mean over tasks with several.
+    /// Mean per-task entropy of the answers, over tasks with several.
     pub sce_per_task_mean: Option<f64>,
-    /// Share of tasks whose commonest answer is right.
+    /// Proportion of tasks whose most common answer is correct (majority vote, maj@k).
     pub mode_accuracy: Option<f64>,
-    /// Share of answers that are their task's commonest, in the mean over tasks.
+    /// Mean proportion of a task's answers that equal its most common one.
     pub stability: Option<f64>,
-    /// Share of tasks whose answers are all the same, at temperature 0.
+    /// Proportion of tasks whose answers are all equal, at temperature 0.
     pub determinism_index: Option<f64>,
     /// How words were counted.
     pub tokens: &'static str,
-    /// For each number: answers behind it, 95 % interval, method.
+    /// Sample size, 95 % confidence interval and method of each metric.
     pub details: BTreeMap<&'static str, EstimateDetail>,
 }
 
-/// Answered questions of one model as they come, a hundred bytes each.
+/// Collects the answered questions of one model, about a hundred bytes each.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// In pieces, so that no growth ever needs the room twice.
+    /// In chunks, so that growing never copies all rows.
     parts: Vec<Vec<Row>>,
 }
 
@@ -141,12 +141,12 @@ pub struct Summary {
 const PART: usize = 8192;
 
 impl Summary {
-    /// Takes up an answered question.
+    /// Adds an answered question.
     pub fn add(&mut self, task: &PerTaskResult<'_>) {
         self.push(Row::new(task));
     }
 
-    /// Takes up all that `other` has, after what is there.
+    /// Appends all answers of `other`.
     pub fn merge(&mut self, other: Self) {
         for row in other.parts.into_iter().flatten() {
             self.push(row);
@@ -160,7 +160,7 @@ impl Summary {
         }
     }
 
-    /// How many answers there are.
+    /// Number of answers.
     pub fn len(&self) -> usize {
         self.parts.iter().map(Vec::len).sum()
     }
@@ -203,7 +203,7 @@ impl Summary {
     /// The points of a reliability diagram.
     ///
     /// # Errors
-    /// A [`StatsError`] when a probability is not from 0 to 1, or `bins` is 0 or absurd.
+    /// A [`StatsError`] when a probability is not from 0 to 1, or `bins` is out of range.
     pub fn reliability(&self, bins: usize) -> Result<Vec<Bin>, StatsError> {
         reliability(&self.stated(), Binning::EqualWidth(bins), Confidence::P95)
     }
@@ -216,10 +216,10 @@ impl Summary {
         stated
     }
 
-    /// All metrics; calibration with so many bins.
+    /// Computes all metrics, with calibration over `bins` bins.
     ///
     /// # Errors
-    /// A [`StatsError`] when a probability is not from 0 to 1, a latency is not finite, or `bins` is 0 or absurd.
+    /// A [`StatsError`] when a probability is not from 0 to 1, a latency is not finite, or `bins` is out of range.
     pub fn finish(&self, bins: usize) -> Result<MetricsSummary, StatsError> {
         let tasks = self.tasks();
         let count = |flag: u8| self.rows().filter(|row| row.has(flag)).count() as u64;
@@ -276,7 +276,7 @@ impl Summary {
         let answers = Groups::new(self.len(), &self.rows().map(|row| row.answer));
         let variety = self.variety(&tasks, &answers)?;
         found.sce = keep("sce", (variety.0.map(|entropy| entropy.nats), variety.1));
-        found.sce_normalized = variety.0.and_then(|entropy| entropy.normalised());
+        found.sce_normalized = variety.0.and_then(|entropy| entropy.normalized());
         let is_pooled = self.rows().any(|row| row.series != row.task);
         let series = is_pooled.then(|| self.series());
         let consistency = repeats(self, &tasks, series.as_ref().unwrap_or(&tasks), &answers)?;
@@ -310,7 +310,7 @@ impl Summary {
 
     /// The entropy of all answers.
     ///
-    /// It is the mean of `-ln p` over the answers, `p` being the share that has the same one, and has the interval of
+    /// It is the mean of `-ln p` over the answers, `p` being the proportion with the same one, and has the interval of
     /// that mean: to first order the spread of an entropy, but not its bias, which is downwards. Where most answers
     /// occur once the bias is all there is, and there is no interval.
     fn variety(
@@ -382,7 +382,7 @@ struct Calibrated {
     ece_adaptive: Estimate,
 }
 
-/// How far bins are off, in the mean over their answers.
+/// Mean calibration gap of the bins, weighted by answers.
 fn mean_gap(bins: &[Bin]) -> Option<f64> {
     let n: u64 = bins.iter().map(|bin| bin.n).sum();
     (n > 0).then(|| bins.iter().map(|bin| bin.n as f64 * bin.gap()).sum::<f64>() / n as f64)

@@ -27,8 +27,8 @@ impl Default for RunControl {
 }
 
 impl RunControl {
-    /// The first call waits for requests in flight and lets their responses be scored; the second leaves at once. While
-    /// responses are scored, the first leaves at once. Returns how the run ends.
+    /// The first call lets requests in flight finish and their responses be scored; the second exits at once. During scoring,
+    /// the first call exits at once. Returns how the run ends.
     pub fn interrupt(&self) -> Shutdown {
         let is_first = self.shutdown() == Shutdown::None && !self.is_scoring.load(Relaxed);
         let next = if is_first { Shutdown::Drain } else { Shutdown::Immediate };
@@ -36,7 +36,7 @@ impl RunControl {
         next
     }
 
-    /// Ends the run in this way, unless it is ending in a faster one.
+    /// Ends the run this way, unless it is already ending faster.
     pub fn stop(&self, shutdown: Shutdown) {
         if shutdown == Shutdown::Immediate {
             self.scoring.stop.store(true, Relaxed);
@@ -48,17 +48,17 @@ impl RunControl {
         });
     }
 
-    /// Leaves out the scoring, or ends it if it goes on.
+    /// Skips the scoring, or stops it if it has started.
     pub fn stop_scoring(&self) {
         self.scoring.stop.store(true, Relaxed);
     }
 
-    /// How the run has been told to end.
+    /// The requested kind of shutdown.
     pub fn shutdown(&self) -> Shutdown {
         *self.shutdown.borrow()
     }
 
-    /// How far the scoring is.
+    /// Progress of the scoring.
     pub fn scoring(&self) -> &Arc<Progress> {
         &self.scoring
     }

@@ -1,4 +1,4 @@
-//! The answers of models to a dataset, in the format that `reasonscape metrics` reads, and their metrics.
+//! Writes the responses to a dataset, in the format that `reasonscape metrics` reads, and their metrics.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,9 +19,9 @@ use serde_json::{Map, Value, json};
 
 use crate::line_channel::line_channel;
 
-/// The directory of the results, in that of the study.
+/// Directory of the results in the study directory.
 pub const RESULTS_DIR: &str = "results";
-/// The file of the answers, in [`RESULTS_DIR`].
+/// File of the responses in [`RESULTS_DIR`].
 pub const ANSWERS_FILE: &str = "answers.jsonl";
 
 /// Why the results of a dataset could not be written.
@@ -30,23 +30,23 @@ pub enum ResultsError {
     /// A file or directory could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The responses could not be read.
+    /// The responses could not be read from the cache.
     #[error(transparent)]
     Points(#[from] PointsError),
-    /// The answers could not be measured.
+    /// The metrics could not be computed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// There is nothing to write.
-    #[error("nothing was answered")]
+    /// There are no responses.
+    #[error("no request was answered")]
     NoAnswers,
 }
 
 /// Scores the responses of a dataset study in one pass, and writes the answers and their metrics beside the trials:
-/// `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and `metrics.json`. The metrics are `None` if there was no answer or
-/// the scoring was stopped; then the files of earlier answers stay.
+/// `answers.jsonl`, `tasks.parquet`, `tasks.jsonl` and `metrics.json`. The metrics are `None` if there was no response or
+/// scoring was stopped; existing files are then kept.
 ///
 /// # Errors
-/// A [`ResultsError`] when responses cannot be read or measured, or a file cannot be written.
+/// A [`ResultsError`] when responses cannot be read, metrics cannot be computed, or a file cannot be written.
 pub(crate) fn score_dataset(
     study: &Study,
     cache: &Cache,
@@ -78,11 +78,11 @@ pub(crate) fn score_dataset(
             Ok((evaluated, summary))
         }
         (Err(error), _) => Err(error),
-        (Ok(()), None) => unreachable!("the files are written from what was evaluated"),
+        (Ok(()), None) => unreachable!("the files are written during the evaluation"),
     }
 }
 
-/// Scores every response once; its answer goes to `answers` and to the metrics at the same time.
+/// Scores every response once, and passes its answer to `answers` and to the metrics.
 fn score_and_measure(
     study: &Study,
     cache: &Cache,
@@ -95,7 +95,7 @@ fn score_and_measure(
         study.evals.iter().map(|eval| (eval.id.as_str(), display_name(study, eval))).collect();
     let format = |eval: &Eval, trial: &ScoredTrial<'_>, lines: &mut Vec<u8>| {
         let row = row(study, eval, &names[eval.id.as_str()], trial);
-        serde_json::to_writer(&mut *lines, &row).expect("a vector takes everything");
+        serde_json::to_writer(&mut *lines, &row).expect("writing to a vector can't fail");
         lines.push(b'\n');
     };
     let (mut sender, lines) = line_channel();
@@ -119,7 +119,7 @@ fn score_and_measure(
             }
             any = true;
             answers.write_all(lines)?;
-            // If nobody receives, measuring has failed, and its error is returned below.
+            // Sending fails if computing the metrics has failed; that error is returned below.
             sender.write_all(lines)
         };
         let evaluated = evaluate(
@@ -142,10 +142,10 @@ fn score_and_measure(
     })
 }
 
-/// Computes the metrics of files of answers, and writes those of each answer to `per_task` if it is given.
+/// Computes the metrics of answer files, and writes those of each answer to `per_task` if given.
 ///
 /// # Errors
-/// An [`AnalysisError`] that names the file and line that is invalid, or the file that cannot be written.
+/// An [`AnalysisError`] that names the invalid line and its file, or the file that cannot be written.
 pub fn summarize_answers(
     files: &[PathBuf],
     options: &AnswerOptions,
@@ -165,13 +165,13 @@ pub fn summarize_answers(
 
 /// Why a directory could not be created.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to make the folder `{path}`")]
+#[error("failed to create directory `{path}`")]
 struct CreateDirError {
     path: String,
     source: io::Error,
 }
 
-/// The name of an evaluation, with its id where another has the same name.
+/// The name of an evaluation, with its id if another has the same name.
 fn display_name(study: &Study, eval: &Eval) -> String {
     let same_name = study.evals.iter().filter(|other| other.name == eval.name).count();
     if same_name > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
@@ -211,7 +211,7 @@ fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Valu
     insert("truncated", json!(trial.outcome == Outcome::Truncated));
     insert("repeat", json!(trial.repeat));
     insert("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
-    // Present even if there is none.
+    // Written even if null.
     row.insert("answer".to_owned(), json!(trial.answer()));
     Value::Object(row)
 }

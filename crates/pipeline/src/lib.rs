@@ -1,8 +1,8 @@
-//! Plans, runs and scores a study as one operation, for every front end alike.
+//! Plans, runs and scores a study as one operation, for all front ends.
 //!
-//! [`check`] says whether a run can begin and [`forecast`] what it would send. [`execute`] sends every request whose
-//! response is not cached, scores the responses, also those of a run that was interrupted or stopped by a budget, and
-//! passes on [`Event`]s as they come. [`score`] only scores what the cache holds.
+//! [`check`] verifies that a run can start, and [`forecast`] estimates what it would send. [`execute`] sends every request
+//! whose response is not cached, scores the responses, also after an interruption or when a budget is used up, and emits
+//! [`Event`]s. [`score`] only scores cached responses.
 //!
 //! # Promises
 //! The only caller of `runner::run` and `points::evaluate`. It prints nothing, handles no signals and reads no
@@ -24,7 +24,7 @@ use reasonscape_study::{Selection, Study};
 
 pub use self::control::RunControl;
 pub use self::dataset_results::{ANSWERS_FILE, RESULTS_DIR, ResultsError, summarize_answers};
-pub use self::run::{Event, Finished, PipelineError, RunEnd, execute};
+pub use self::run::{Event, Finished, PipelineError, RunEnd, check_responses, execute};
 pub use self::study_metrics::summarize_export;
 pub use reasonscape_ingest::Progress as ScoreProgress;
 pub use reasonscape_runner::progress::{FailureGroup, ProgressCounts, group_failures};
@@ -33,10 +33,10 @@ pub use reasonscape_runner::{
     Shutdown, check, forecast,
 };
 
-/// How often events are passed on while nothing but time passes.
+/// Interval at which events are passed on.
 pub const EVENT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The cache of a study for reading, if it has one yet.
+/// Opens the cache of a study for reading, if it exists.
 ///
 /// # Errors
 /// A [`CacheError`] when the file cannot be read.
@@ -45,7 +45,7 @@ pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
     Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
 }
 
-/// The cache of a study for a run; it is created if there is none.
+/// Opens the cache of a study for a run, and creates it if missing.
 ///
 /// # Errors
 /// A [`CacheError`] when the file cannot be opened or created.
@@ -53,19 +53,19 @@ pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
     Cache::open(study.cache_path())
 }
 
-/// What was scored.
+/// Result of a scoring.
 #[derive(Debug)]
 pub struct Scored {
-    /// The trials.
+    /// The scored trials.
     pub evaluated: Evaluated,
-    /// The metrics of the answers to a dataset, if there are any.
+    /// Metrics of the responses to a dataset, if any.
     pub answers: Option<AnswerSummary>,
 }
 
-/// Scores the responses of the selected part of a study and writes its trials and points. Of a dataset every response
-/// is scored, since its metrics compare all models of the study.
+/// Scores the responses of the selected part of a study and writes its trials and points. For a dataset, every response is
+/// scored, since its metrics compare all models of the study.
 ///
-/// `control` reports how far it is, and can stop it.
+/// `control` tracks the progress, and can stop it.
 ///
 /// # Errors
 /// A [`ResultsError`] when the cache cannot be read or a file cannot be written.

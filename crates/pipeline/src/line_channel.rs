@@ -1,26 +1,26 @@
-//! Lines from the thread that writes them to the thread that measures them.
+//! Passes lines from the thread that writes them to the thread that computes their metrics.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Blocks of lines that wait to be measured.
+/// Maximum queued blocks of lines.
 const BLOCKS_IN_FLIGHT: usize = 16;
 
-/// The two ends of a channel of lines. Dropping the sender ends the text of the reader.
+/// Creates both ends of a channel of lines. Dropping the sender ends the reader's input.
 pub(crate) fn line_channel() -> (LineSender, LineReader) {
     let (sender, receiver) = sync_channel(BLOCKS_IN_FLIGHT);
     (LineSender { sender, is_unread: false }, LineReader { receiver, lines: Vec::new(), position: 0 })
 }
 
-/// Sends what is written to a [`LineReader`], each write as one block. If nobody reads any more, writing fails with
-/// [`io::ErrorKind::BrokenPipe`].
+/// Sends written bytes to a [`LineReader`], each write as one block. Writing fails with [`io::ErrorKind::BrokenPipe`] once
+/// the reader is dropped.
 pub(crate) struct LineSender {
     sender: SyncSender<Vec<u8>>,
     is_unread: bool,
 }
 
 impl LineSender {
-    /// Whether a write failed because nobody reads any more.
+    /// Whether a write failed because the reader was dropped.
     pub(crate) fn is_unread(&self) -> bool {
         self.is_unread
     }

@@ -1,4 +1,4 @@
-//! Sampling each point until its margin is reached, in rounds.
+//! Adaptive sampling: samples each point in rounds until its target precision is reached.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -12,15 +12,15 @@ use reasonscape_stats::Counters;
 use reasonscape_stats::power::next_count;
 use reasonscape_study::{Eval, Precision, Study};
 
-/// Problems of every point in the first round.
+/// Problems per point in the first round.
 const FIRST_ROUND: usize = 32;
 
-/// Decides how far each point of a study is sampled.
+/// Decides how many problems of each point are sampled.
 pub(crate) struct PrecisionPlanner<'s> {
     study: &'s Study,
     cache: &'s Cache,
     precision: Precision,
-    /// What was counted at the points of each evaluation so far, so that every response is scored once.
+    /// Counters of each evaluation's points so far, so that every response is scored only once.
     counters: Mutex<HashMap<String, Vec<Counters>>>,
 }
 
@@ -29,7 +29,7 @@ impl<'s> PrecisionPlanner<'s> {
         Self { study, cache, precision, counters: Mutex::default() }
     }
 
-    /// The problems of each point that are requested after the last round; `None` if no point needs any.
+    /// The problems of each point to request after the last round; `None` if no point needs more.
     pub(crate) fn next_round(
         &self,
         eval: &Eval,

@@ -1,12 +1,13 @@
-//! A whole run: requests, scores, results.
+//! A complete run: requests, scoring, results.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use reasonscape_cache::{Cache, CacheError};
 use reasonscape_core::Point;
-use reasonscape_points::EvaluateOptions;
+use reasonscape_points::{EvaluateOptions, PointsError};
 use reasonscape_runner::{NextRound, RunError, RunEvent, RunSummary};
 use reasonscape_study::{Eval, Selection, Study};
 use tokio::sync::mpsc;
@@ -14,19 +15,19 @@ use tokio::sync::mpsc;
 use crate::precision::PrecisionPlanner;
 use crate::{EVENT_INTERVAL, ResultsError, RunControl, Scored, score};
 
-/// Events of requests that may wait for their consumer; a full buffer slows the run down.
+/// Maximum queued request events; a full queue slows the run down.
 const EVENT_BUFFER: usize = 4_096;
 
-/// What happens while a study is run, in this order.
+/// Events of a study's run, in this order.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Events of requests since the last time.
+    /// Request events since the last call.
     Requests(&'a [RunEvent]),
-    /// Requests are over, and responses are scored: so many of so many, about four times a second.
+    /// All requests are finished and responses are being scored: done and total, about four times a second.
     Scoring {
         /// Trials scored.
         done: u64,
-        /// Trials to score, as far as it is known.
+        /// Trials to score, as far as known.
         total: u64,
     },
 }
@@ -36,53 +37,80 @@ pub enum Event<'a> {
 pub enum RunEnd {
     /// Every trial has a response.
     Complete,
-    /// Some trials have none, because of a budget or of failures.
+    /// Some trials have none, because of a budget or failures.
     Incomplete,
-    /// It was told to end.
+    /// Stopped by a shutdown request.
     Interrupted,
-    /// Responses were being scored when it was told to end; the rest is scored next time.
+    /// Stopped during scoring; the next run scores the rest.
     ScoringInterrupted,
     /// No trial has a response.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Debug)]
 pub struct Finished {
-    /// What became of the requests.
+    /// Result of the requests.
     pub summary: RunSummary,
-    /// What was scored; nothing if there was no response, or it was left out.
+    /// Result of the scoring; `None` if there was no response or scoring was skipped.
     pub scored: Option<Scored>,
     /// How it ended.
     pub end: RunEnd,
 }
 
-/// Why a run could not begin, or had to end.
+/// Why a run could not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// The cache.
+    /// The cache failed.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The requests.
+    /// Sending the requests failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The scores.
+    /// Scoring or writing the results failed.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// Reading the trials on disk failed.
+    #[error(transparent)]
+    Points(#[from] PointsError),
+    /// The cache has fewer responses than the trials on disk were scored from.
+    #[error(
+        "cache `{}` has lost {lost} of the responses that the trials of this study were scored from, and a run would send their \
+         requests again; restore the cache from a backup, or use `--resend` to send (and pay for) them again",
+        cache.display()
+    )]
+    LostResponses {
+        /// The cache.
+        cache: PathBuf,
+        /// Number of missing responses.
+        lost: u64,
+    },
+}
+
+/// Checks that the cache still holds the responses that the trials on disk were scored from. With a lost or truncated cache,
+/// a run would send every request again.
+///
+/// # Errors
+/// [`PipelineError::LostResponses`] if it doesn't; another [`PipelineError`] if files can't be read.
+pub fn check_responses(study: &Study, cache: &Cache) -> Result<(), PipelineError> {
+    match reasonscape_points::count_lost_responses(&study.dir, cache)? {
+        0 => Ok(()),
+        lost => Err(PipelineError::LostResponses { cache: cache.path().to_owned(), lost }),
+    }
 }
 
 /// Runs the selected part of a study: sends every request whose response is not cached, stores the responses, and scores
-/// them unless told not to.
+/// them if `evaluate` is set.
 ///
-/// It has its own threads; this one calls `on_event`. Events of requests gather for `interval`, since waking up for each
-/// would cost as much as the request.
+/// Work happens on other threads; the calling thread runs `on_event`. Request events are batched for `interval`, since a
+/// wake-up per event would cost as much as the request.
 ///
 /// # Errors
-/// A [`PipelineError`] when the study, a key, the cache or the disk does not allow it. A model that fails is not an
-/// error: the summary says so.
+/// A [`PipelineError`] when the study, an API key, the cache or the disk prevents the run. A failing model is not an error:
+/// the summary reports it.
 pub fn execute(
     study: &Study,
     selection: &Selection,
@@ -177,6 +205,6 @@ fn end(summary: &RunSummary, scored: Option<&Scored>, responses: u64) -> RunEnd 
     let stopped = summary.evals.iter().find_map(|eval| eval.stopped.as_deref());
     let missing =
         || summary.evals.iter().find_map(|eval| Some(eval.missing_trials.first()?.problem.as_str()));
-    let reason = stopped.or_else(missing).unwrap_or("nothing was answered").to_owned();
+    let reason = stopped.or_else(missing).unwrap_or("no request was answered").to_owned();
     RunEnd::Failed { reason }
 }

@@ -1,4 +1,4 @@
-//! The metrics of a study's trials, computed from the lines that an export writes.
+//! Computes the metrics of a study's trials from the lines of an export.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -10,16 +10,16 @@ use reasonscape_study::write_file;
 
 use crate::line_channel::line_channel;
 
-/// What the lines are called in errors.
+/// Name of the input in errors.
 const NAME: &str = "the trials of the study";
 
-/// Computes the metrics of lines while `export` writes them, and writes those of each answer to `per_task` if it is given.
+/// Computes metrics while `export` writes lines, and writes those of each response to `per_task` if given.
 ///
-/// The lines are those of an exported file, so that the file has the same metrics to the last bit. Nothing is left in
+/// The lines are those of an exported file, so that the file yields exactly the same metrics. Nothing is written to
 /// `per_task` if `export` fails.
 ///
 /// # Errors
-/// The error of `export`; an [`AnalysisError`] if a line cannot be measured or the file cannot be written.
+/// The error of `export`, or an [`AnalysisError`] if a line is invalid or the file cannot be written.
 pub fn summarize_export<T, E: From<AnalysisError> + From<io::Error>>(
     options: &AnswerOptions,
     bins: u32,
@@ -42,7 +42,7 @@ fn measure<T, E: From<AnalysisError> + From<io::Error>>(
     logs: &mut [Log<'_>],
     export: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<(AnswerSummary, T), E> {
-    /// Bytes of lines that are sent together.
+    /// Bytes of lines per block.
     const BLOCK_BYTES: usize = 1 << 18;
     let (sender, reader) = line_channel();
     std::thread::scope(|scope| {
@@ -55,7 +55,7 @@ fn measure<T, E: From<AnalysisError> + From<io::Error>>(
         let measured = measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (exported, measured) {
             (Ok(exported), measured) => Ok((measured?, exported)),
-            // The export could not go on because measuring had failed.
+            // The export failed because computing the metrics had failed.
             (Err(_), Err(error)) if is_unread => Err(error.into()),
             (Err(error), _) => Err(error),
         }

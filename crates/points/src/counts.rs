@@ -1,4 +1,4 @@
-//! Counting trials.
+//! Counters of trials.
 
 use reasonscape_core::Outcome;
 use reasonscape_stats::{Counters, StatsError};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::Trial;
 
-/// What a group of trials adds up to. Adding two groups is adding their numbers.
+/// The counters of a group of trials. Counters of disjoint groups can be added.
 ///
 /// ```
 /// use reasonscape_points::TrialCounts;
@@ -18,39 +18,39 @@ use crate::Trial;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct TrialCounts {
-    /// Trials that were planned; those that were not answered are missing.
+    /// Planned trials, including missing ones.
     pub planned: u64,
-    /// Trials that were answered.
+    /// Trials with a response.
     pub n: u64,
-    /// Correct ones.
+    /// Correct trials.
     pub n_e: u64,
-    /// Truncated ones.
+    /// Truncated trials.
     pub n_t: u64,
-    /// What blind guessing would have got right, summed over completed trials.
+    /// Expected correct answers from random guessing, summed over completed trials.
     pub g: f64,
-    /// Tokens of the prompts.
+    /// Prompt tokens.
     pub prompt_tokens: Mean,
-    /// Tokens of the completions, reasoning included.
+    /// Completion tokens, including reasoning.
     pub completion_tokens: Mean,
-    /// Tokens of the reasoning.
+    /// Reasoning tokens.
     pub reasoning_tokens: Mean,
-    /// Milliseconds to the last byte.
+    /// Latency in milliseconds, to the last byte.
     pub latency_ms: u64,
-    /// Bytes after gzip.
+    /// Gzip-compressed size in bytes.
     pub compressed_size: u64,
 }
 
-/// A sum and how many values are in it, since not every provider counts tokens.
+/// A sum and its number of values, since not every provider counts tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Mean {
     /// The sum.
     pub sum: u64,
-    /// How many values.
+    /// The number of values.
     pub n: u64,
 }
 
 impl Mean {
-    /// The mean, if there is anything to take it of.
+    /// The mean, or `None` without values.
     pub fn value(self) -> Option<f64> {
         (self.n > 0).then(|| self.sum as f64 / self.n as f64)
     }
@@ -76,17 +76,17 @@ impl TrialCounts {
         self.n.saturating_sub(self.n_t)
     }
 
-    /// Trials that were planned and not answered.
+    /// Planned trials without a response.
     pub fn missing(&self) -> u64 {
         self.planned.saturating_sub(self.n)
     }
 
-    /// What the statistics read.
+    /// The counters that the statistics take.
     ///
     /// # Errors
-    /// A [`StatsError`] when the numbers contradict each other, as those of a damaged file may.
+    /// A [`StatsError`] if the numbers are inconsistent, as those of a damaged file may be.
     pub fn counters(&self) -> Result<Counters, StatsError> {
-        // A sum of many thirds may exceed what it is a share of by rounding.
+        // Rounding can make a sum of many thirds exceed the number of trials.
         let g = self.g.min(self.n_u() as f64);
         Counters::new(self.n as f64, self.n_e as f64, self.n_t as f64, g)
     }

@@ -1,4 +1,4 @@
-//! `PointsDB`: the points of a study, its trials, and SQL over both.
+//! `PointsDB`: points and trials of a study, and SQL over both.
 
 mod aggregate;
 mod columns;
@@ -39,22 +39,22 @@ pub use self::trials_page::{PointSet, PointTrialCount, TrialFilter, TrialNumber}
 
 use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 
-/// The trials and counters of a study, open for questions.
+/// The trials and counters of a study, open for queries.
 ///
-/// Points are in memory: a question that counters can answer reads no file. A trial that is stored twice, in one file
-/// or in two, counts once.
+/// Points are held in memory, so a query that needs only counters reads no file. A trial that is stored twice, in one
+/// file or in two, counts once.
 pub struct PointsDb {
     study: PathBuf,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
-    /// Evaluations of which nobody wrote down why answers ended.
+    /// Evaluations without recorded finish reasons.
     truncation_unknown: BTreeSet<String>,
-    /// Evaluations that were imported, with the log that each of their tasks comes from.
+    /// Imported evaluations, with the source log of each task.
     imported: BTreeMap<String, BTreeMap<String, String>>,
     remarks: Vec<String>,
-    /// Adds up points on one thread, so that the same question gives the same bits.
+    /// Single-threaded: floating-point sums depend on their order, and results must be reproducible bit by bit.
     points: SessionContext,
-    /// Everything, on all threads.
+    /// All tables, on all cores.
     session: SessionContext,
 }
 
@@ -67,7 +67,7 @@ impl std::fmt::Debug for PointsDb {
     }
 }
 
-/// Where the numbers of an evaluation on a task come from.
+/// Provenance of one evaluation on one task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitProvenance {
     /// The evaluation.
@@ -81,11 +81,11 @@ pub struct UnitProvenance {
 /// How accuracy is estimated from counters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
-    /// Which of the nine estimators.
+    /// One of the nine estimators.
     pub mode: Mode,
-    /// Confidence level of the interval.
+    /// Confidence level of the confidence interval.
     pub confidence: Confidence,
-    /// Whether the table's products are computed everywhere, without the reductions at `g = 0` and `n_t = 0`.
+    /// Whether to compute the products as defined, without the reductions at `g = 0` and `n_t = 0`.
     pub is_literal: bool,
 }
 
@@ -96,15 +96,15 @@ impl From<Mode> for Estimator {
 }
 
 impl Estimator {
-    /// The interval that these counts support.
+    /// The confidence interval for these counts.
     ///
     /// # Errors
-    /// A [`PointsError`] when the counts contradict each other.
+    /// A [`PointsError`] if the counts are inconsistent.
     pub fn estimate(&self, counts: &TrialCounts) -> Result<Interval, PointsError> {
         Ok(self.estimate_counters(&counts.counters()?))
     }
 
-    /// The interval that these counters support.
+    /// The confidence interval for these counters.
     pub fn estimate_counters(&self, counters: &Counters) -> Interval {
         if self.is_literal {
             self.mode.estimate_literal(counters, self.confidence)
@@ -115,50 +115,49 @@ impl Estimator {
 }
 
 impl PointsDb {
-    /// Opens what `evaluate` wrote in the folder of a study.
+    /// Opens the trials and points of a study directory.
     ///
     /// # Errors
-    /// A [`PointsError`] that names the file that is damaged or not ours, or says that nothing has been evaluated.
+    /// A [`PointsError`] that names the damaged or foreign file, or reports that the study has no trials yet.
     pub fn open(study: &Path) -> BoxFuture<'_, Result<Self, PointsError>> {
         Box::pin(open::open(study, None))
     }
 
-    /// Opens only the first problems of each point, if `first` says how many: what a study with that `count` would have.
+    /// Opens only the `first` problems of each point, as a study with that `count` would have them.
     ///
     /// # Errors
-    /// As [`open`](Self::open); also where trials were imported or are missing, so that nobody knows which came first.
+    /// As [`open`](Self::open), and if trials were imported or are missing, because then the first problems are unknown.
     pub fn open_first(study: &Path, first: Option<u64>) -> BoxFuture<'_, Result<Self, PointsError>> {
         Box::pin(open::open(study, first))
     }
 
-    /// The folder of the study.
+    /// The study directory.
     pub fn study(&self) -> &Path {
         &self.study
     }
 
-    /// The evaluations, by model, template and sampler.
+    /// The evaluations, sorted by model, template and sampler.
     pub fn evals(&self) -> &[EvalInfo] {
         &self.evals
     }
 
-    /// Where the numbers come from, by evaluation and task.
+    /// Provenance by evaluation and task.
     pub fn sources(&self) -> &[UnitProvenance] {
         &self.sources
     }
 
-    /// The ids of evaluations of which it is not known which answers were cut off. Their truncated counts are zero
-    /// because nobody counted; whoever shows them says so.
+    /// The ids of evaluations for which truncation is unknown. Their truncated counts are zero because nothing was
+    /// recorded; whatever displays them must mark that.
     pub fn truncation_unknown(&self) -> &BTreeSet<String> {
         &self.truncation_unknown
     }
 
-    /// The ids of evaluations that were imported from logs of other tools, with the log of each of their tasks, as in
-    /// `inspect: add.eval`.
+    /// The ids of evaluations imported from logs of other tools, with the log of each task, such as `inspect: add.eval`.
     pub fn imported(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.imported
     }
 
-    /// What was found odd and put right when the files were opened.
+    /// Notes on irregularities that were found and handled when the files were opened.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with the files, said so that it can be mended.
+//! Errors of reading, writing and querying trials, each with what to do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,39 +7,39 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::parquet::errors::ParquetError;
 
-/// Why trials cannot be written or read.
+/// An error of writing, reading or querying trials.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointsError {
-    /// Nothing has been evaluated yet.
-    #[error("`{}` has no trials yet; `reasonscape evaluate` makes them from the responses", study.display())]
+    /// The study has no trials yet.
+    #[error("`{}` has no trials yet; run `reasonscape evaluate` to score the responses", study.display())]
     Empty {
-        /// The folder of the study.
+        /// The study directory.
         study: PathBuf,
     },
-    /// A file that is no Parquet, or is damaged.
+    /// A file is not a Parquet file, or is damaged.
     #[error(
-        "`{}` is not a sound Parquet file ({problem}); delete it and run `reasonscape evaluate`, which makes it again",
+        "`{}` is not a valid Parquet file ({problem}); delete it and run `reasonscape evaluate` to rebuild it",
         path.display()
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the reader said.
+        /// The reader's message.
         problem: String,
     },
-    /// A Parquet file of somebody else.
-    #[error("`{}` was not written by reasonscape ({problem}); move it out of the study's folder", path.display())]
+    /// A Parquet file that reasonscape did not write.
+    #[error("`{}` was not written by reasonscape ({problem}); move it out of the study directory", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
         /// What is missing.
         problem: String,
     },
-    /// A format from the future.
+    /// A file of a newer format.
     #[error(
-        "`{}` has format {found}, and this program knows up to {known}; update reasonscape, or delete the file and \
-         run `reasonscape evaluate`",
+        "`{}` has format {found}, but this version reads formats up to {known}; update reasonscape, or delete the \
+         file and run `reasonscape evaluate`",
         path.display()
     )]
     Newer {
@@ -47,13 +47,13 @@ pub enum PointsError {
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The latest that is known.
+        /// The newest supported format.
         known: u32,
     },
-    /// A format that is no longer read.
+    /// A file of a format that is no longer supported.
     #[error(
-        "`{}` has format {found}, and this program reads {oldest} and later; delete it and run `reasonscape evaluate`, \
-         which makes it again",
+        "`{}` has format {found}, but this version reads formats from {oldest} on; delete it and run `reasonscape \
+         evaluate` to rebuild it",
         path.display()
     )]
     Older {
@@ -61,20 +61,20 @@ pub enum PointsError {
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The oldest that is read.
+        /// The oldest supported format.
         oldest: u32,
     },
-    /// The disk.
+    /// An I/O error.
     #[error("failed to {action} `{}`", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// On which file.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The answers, which are written beside the trials.
+    /// The answers file could not be written.
     #[error("failed to write the answers")]
     Answers(#[source] io::Error),
     /// A file could not be written.
@@ -82,10 +82,10 @@ pub enum PointsError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the writer said.
+        /// The writer's message.
         problem: String,
     },
-    /// A file that cannot be read.
+    /// A file whose content can't be used.
     #[error("`{}`: {problem}", path.display())]
     File {
         /// The file.
@@ -93,22 +93,22 @@ pub enum PointsError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// A query or filter that is not valid.
+    /// An invalid query or filter.
     #[error("{0}")]
     InvalidQuery(String),
-    /// The SQL engine failed.
+    /// The SQL engine rejected or failed a query.
     #[error("{0}")]
     Query(String),
-    /// A file of another tool that cannot be read.
+    /// A file of another tool that can't be read.
     #[error(transparent)]
     Ingest(#[from] reasonscape_ingest::IngestError),
-    /// The response cache.
+    /// An error of the response cache.
     #[error(transparent)]
     Cache(#[from] reasonscape_cache::CacheError),
-    /// The study.
+    /// An error in the study.
     #[error(transparent)]
     Study(#[from] reasonscape_study::StudyError),
-    /// The counters make no sense together.
+    /// Inconsistent counters.
     #[error(transparent)]
     Stats(#[from] reasonscape_stats::StatsError),
 }
@@ -119,7 +119,7 @@ impl PointsError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// Whether what was given is at fault, rather than the machine.
+    /// Whether the input is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
         match self {
             Self::Io { .. } | Self::Answers(_) | Self::Write { .. } => false,
@@ -133,15 +133,13 @@ impl From<DataFusionError> for PointsError {
     fn from(error: DataFusionError) -> Self {
         let message = error.strip_backtrace();
         match missing_table(&message) {
-            Some(table) => {
-                Self::Query(format!("there is no table `{table}`; there are trials, points and evals"))
-            }
+            Some(table) => Self::Query(format!("unknown table `{table}`; expected trials, points or evals")),
             None => Self::Query(message),
         }
     }
 }
 
-/// The table that the engine did not find, without the names of its own that it puts before.
+/// The table that DataFusion did not find, without its catalog and schema prefix.
 pub(crate) fn missing_table(message: &str) -> Option<&str> {
     message.split_once("table 'datafusion.public.")?.1.strip_suffix("' not found")
 }
@@ -152,7 +150,7 @@ impl From<ArrowError> for PointsError {
     }
 }
 
-/// What the Parquet library says, without its prefixes.
+/// The message of a Parquet error without the library's prefixes.
 pub(crate) fn parquet_message(error: &ParquetError) -> String {
     match error {
         ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::ArrowError(text) => {

@@ -29,7 +29,7 @@ use self::up_to_date::UpToDate;
 use crate::scoring::ScoredTrial;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, TrialCounts, Truncation, UnitWriter};
 
-/// Changes when what is written for a trial changes for another reason than its score.
+/// Bump when stored trials change for a reason other than scoring.
 const ROW_VERSION: u32 = 1;
 /// Pieces that are scored in parallel and sent to the writer together.
 const PIECES_PER_BATCH: usize = 32;
@@ -37,22 +37,22 @@ const PIECES_PER_BATCH: usize = 32;
 /// What to evaluate and how.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluateOptions {
-    /// Which part of the study. Its shard is ignored: what is in the cache is evaluated.
+    /// The part of the study to evaluate. Its shard is ignored: everything in the cache is evaluated.
     pub selection: Selection,
-    /// Also score what has not changed, and replace files even if the new ones hold fewer trials.
+    /// Also score unchanged units, and replace files even if the new ones hold fewer trials.
     pub force: bool,
 }
 
-/// Takes every scored trial of an evaluation as a line of text, beside the trials that are stored. With it everything is
-/// scored, also what has not changed.
+/// Receives every scored trial as a line of text, in addition to the stored trials. With it everything is scored,
+/// including unchanged units.
 pub struct AnswerLines<'a> {
-    /// Appends a trial to the lines; called on the threads that score.
+    /// Appends a trial to the lines; called on the scoring threads.
     pub format: &'a (dyn Fn(&Eval, &ScoredTrial<'_>, &mut Vec<u8>) + Sync),
-    /// Takes lines in the order of evaluations, tasks, points, problems and repeats.
+    /// Receives lines, ordered by evaluation, task, point, problem and repeat.
     pub write: &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>,
 }
 
-/// One evaluation on one task, after it was evaluated.
+/// The result for one evaluation on one task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvaluatedUnit {
     /// The evaluation.
@@ -61,41 +61,41 @@ pub struct EvaluatedUnit {
     pub name: String,
     /// The task.
     pub base_task: String,
-    /// Whether files were written; otherwise nothing had changed, or `kept` says why not.
+    /// Whether files were written; otherwise nothing had changed, or `kept` has the reason.
     pub written: bool,
-    /// What the files count.
+    /// The counts in the files.
     pub counts: TrialCounts,
-    /// Entries of the cache that could not be read; their trials are missing.
+    /// Cache entries that could not be read; their trials are missing.
     pub damaged: u64,
-    /// Why the old files were kept, if new ones would have held fewer trials.
+    /// Set if the old files were kept because new ones would have held fewer trials.
     pub kept: Option<KeptUnit>,
 }
 
-/// The result of an evaluation of a study.
+/// The result of evaluating a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluated {
     /// Each evaluation on each task.
     pub units: Vec<EvaluatedUnit>,
     /// Whether it was stopped before the end.
     pub stopped: bool,
-    /// The first entry that could not be read, and why.
+    /// The first cache entry that could not be read, with the reason.
     pub damage: Option<String>,
-    /// What the cache holds of each model and namespace whose evaluations were all evaluated, and how much of it was
-    /// matched with a problem of the study.
+    /// Cache entries per model and namespace whose evaluations were all evaluated, and how many of them match a problem
+    /// of the study.
     pub entries: Vec<EntryAccount>,
 }
 
 impl Evaluated {
-    /// What the cache holds of the model of a unit.
+    /// The cache entries of the model of a unit.
     pub fn entries_of(&self, unit: &EvaluatedUnit) -> Option<&EntryAccount> {
         self.entries.iter().find(|account| account.evals.contains(&unit.eval_id))
     }
 }
 
-/// Scores what the cache holds of a study and writes the trials and points that have changed.
+/// Scores the cached responses of a study and writes the trials and points that have changed.
 ///
-/// Every response is scored, also those beyond the count that the study plans now. A pair of files is never replaced by
-/// one with fewer trials, unless that is forced.
+/// Every response is scored, including those beyond the currently planned count. A pair of files is never replaced by
+/// one with fewer trials unless forced.
 ///
 /// # Errors
 /// A [`PointsError`] if the cache cannot be read or the files cannot be written.
@@ -125,7 +125,7 @@ pub fn evaluate(
         let scorer = PieceScorer::new(study, cache, &options.selection, progress, format, repeats);
         let mut evaluation = Evaluation { study, scorer, progress, options, sender, mark, marks, answers };
         let scored = evaluation.run(&jobs, up_to_date, &mut accounts);
-        // The writer ends when there is nobody left to send to it.
+        // The writer ends when all senders are dropped.
         drop(evaluation);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // If the writer failed, its error is the cause of whatever the scoring returned.
@@ -149,7 +149,7 @@ struct Job<'s> {
     eval: &'s Eval,
     points: Vec<Point<'s>>,
     task: &'s str,
-    /// Everything but the responses that the files depend on.
+    /// Hash of everything except the responses that the files depend on.
     inputs: String,
 }
 
@@ -174,7 +174,7 @@ fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>,
 
 /// A hash of everything but the responses that a pair of files depends on.
 ///
-/// The key of the first request stands for template, sampler and seed: whatever changes a request changes all of them.
+/// The key of the first request covers template, sampler and seed: whatever changes a request changes all keys.
 fn inputs(
     study: &Study,
     eval: &Eval,
@@ -213,7 +213,7 @@ fn inputs(
     ])))
 }
 
-/// To the thread that writes.
+/// A message to the writer thread.
 enum WriterMessage {
     Start {
         eval: EvalInfo,
@@ -224,7 +224,7 @@ enum WriterMessage {
         provenance: Box<Provenance>,
         damaged: u64,
     },
-    /// What was started is not to be seen.
+    /// Discards the unit that was started.
     Abandon,
 }
 
@@ -323,7 +323,7 @@ impl Evaluation<'_, '_> {
                 return Ok((skipped, true, damage));
             }
         }
-        // A cache from before marks may hold responses beyond the plan. Only if it does, the points are walked again.
+        // A cache without watermarks may hold responses beyond the plan. Only then are the points walked again.
         let again: Vec<_> = to_do.into_iter().filter(|job| accounts.may_have_more(job.eval)).collect();
         self.progress.total.fetch_add(again.iter().map(|job| trials(job)).sum(), Ordering::Relaxed);
         for job in again {
@@ -334,7 +334,7 @@ impl Evaluation<'_, '_> {
         Ok((skipped, false, damage))
     }
 
-    /// Evaluates one pair of files, if asked also `beyond` its plan and marks; returns whether it was finished.
+    /// Evaluates one pair of files, optionally `beyond` its plan and watermarks; returns whether it was finished.
     fn evaluate_unit(
         &mut self,
         job: &Job<'_>,
@@ -350,7 +350,7 @@ impl Evaluation<'_, '_> {
             name: job.eval.name.clone(),
             groups: job.eval.groups.clone(),
         };
-        // If the writer has hung up, it has failed, and its error is returned by `evaluate`.
+        // A send fails only if the writer failed; `evaluate` returns the writer's error.
         if self.sender.send(WriterMessage::Start { eval, task: job.task.to_owned() }).is_err() {
             return Ok(false);
         }
@@ -408,7 +408,7 @@ impl Evaluation<'_, '_> {
     }
 }
 
-/// A hash of the points of a suite, whatever its file looks like.
+/// A hash of the points of a suite, independent of the formatting of its file.
 fn suite_hash(study: &Study) -> String {
     let points = study.suite.points();
     let points = points.iter().map(|point| {

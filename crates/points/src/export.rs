@@ -1,6 +1,6 @@
-//! Trials for other tools: everything that is known of each, with what was asked and answered.
+//! Exports trials for other tools, with their prompts and replies.
 //!
-//! Prompts and replies come from the cache. Nothing else is read from it: headers and keys were never in it.
+//! Prompts and replies come from the cache, which never holds request headers or API keys.
 
 mod card;
 mod dataset;
@@ -23,12 +23,12 @@ use crate::{Column, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, Transc
 use reasonscape_ingest::Progress;
 use reasonscape_providers::Transcript;
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Exported {
-    /// Trials.
+    /// Number of trials written.
     pub trials: u64,
-    /// Those whose prompt and reply the cache does not have.
+    /// Trials whose prompt and reply are not in the cache.
     pub without_text: u64,
     /// Whether it was stopped before the end.
     pub stopped: bool,
@@ -41,7 +41,7 @@ struct Unit<'d> {
     counts: TrialCounts,
 }
 
-/// What the filter means, by evaluation and task.
+/// The evaluations and tasks that a filter selects.
 async fn units<'d>(db: &'d PointsDb, filter: &Filter) -> Result<Vec<Unit<'d>>, PointsError> {
     let groups = db.aggregate(&[Column::EvalId, Column::BaseTask], filter, Mode::C_P.into()).await?;
     let unit = |group: &crate::Group| {
@@ -52,13 +52,13 @@ async fn units<'d>(db: &'d PointsDb, filter: &Filter) -> Result<Vec<Unit<'d>>, P
     Ok(groups.iter().filter_map(unit).filter(|unit| unit.counts.n > 0).collect())
 }
 
-/// Writes the trials that a filter means as lines of JSON, by evaluation, task, coordinates, index and repeat.
+/// Writes the trials that a filter selects as JSON lines, ordered by evaluation, task, parameters, index and repeat.
 ///
-/// A line has everything that metrics are computed from, so that `reasonscape metrics` of the lines gives what it gives of
-/// the study. What a dataset says about its questions comes from the study, if it still has the items that were scored.
+/// Each line has everything that metrics are computed from, so that `reasonscape metrics` gives the same results for the
+/// lines as for the study. The fields of dataset items come from the study, if it still has the items that were scored.
 ///
 /// # Errors
-/// A [`PointsError`] when the trials or the cache cannot be read, or the lines cannot be written.
+/// A [`PointsError`] if the trials or the cache can't be read, or the lines can't be written.
 pub async fn export_lines(
     db: &PointsDb,
     cache: Option<&Cache>,
@@ -94,7 +94,7 @@ pub async fn export_lines(
     Ok(exported)
 }
 
-/// The items that the trials of a unit answer: none if the task is generated, or if the dataset has changed since.
+/// The dataset items of a unit's trials: none if the task is generated, or if the dataset has changed since.
 fn unit_items<'d>(db: &PointsDb, unit: &Unit<'_>, dataset: Option<&'d Dataset>) -> &'d [Item] {
     let source = db
         .sources()
@@ -135,7 +135,7 @@ impl ExportedTrial {
         self.transcript.as_ref().map(|transcript| transcript.reply.as_str())
     }
 
-    /// The reply taken apart, as it was for scoring.
+    /// The answer extraction of the reply, as used for scoring.
     fn extraction(&self) -> Option<Extraction<'_>> {
         let transcript = self.transcript.as_ref()?;
         let reasoning = transcript.reasoning.as_deref();
@@ -148,8 +148,8 @@ impl ExportedTrial {
         messages.iter().rfind(|message| message.role == "user").map(|message| message.content.as_str())
     }
 
-    /// The columns of the table of trials, with the outcome by name and the coordinates as an object, the transcript, and
-    /// what metrics need beside these.
+    /// The columns of the `trials` table, with the outcome by name and the parameters as an object, the transcript, and
+    /// the additional fields that metrics need.
     fn to_json(&self, item: Option<&Item>) -> Value {
         let mut object = json!(self.trial);
         object["messages"] = json!(self.transcript.as_ref().map(|transcript| &transcript.messages));
@@ -162,7 +162,7 @@ impl ExportedTrial {
             Some(item) => json!(item.id),
             None => json!(format!("{} {} {}", trial.base_task, trial.params, trial.index)),
         };
-        // A truncated trial has no answer, so that it is neither correct nor incorrect.
+        // A truncated trial has no answer, so it is neither correct nor incorrect.
         object["correct"] = json!((!is_truncated).then_some(outcome == Outcome::Correct));
         object["scorer"] = json!("stored");
         object["truncated"] = json!(is_truncated);

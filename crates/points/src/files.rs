@@ -1,4 +1,4 @@
-//! Finding the files of a study and making sure that they are what they should be.
+//! Finds the Parquet files of a study and checks their format and schema.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::schema::{ADDED_COLUMNS, FORMAT, key};
 use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
 
-/// The oldest format that is still read.
+/// The oldest supported format.
 const OLDEST_READABLE_FORMAT: u32 = 1;
 
-/// A file and what it says of itself.
+/// A file and its metadata.
 #[derive(Debug, Clone)]
 pub(crate) struct FileInfo {
     pub(crate) path: PathBuf,
@@ -33,8 +33,8 @@ pub(crate) struct FileInfo {
     metadata: ArrowReaderMetadata,
 }
 
-/// The files of one kind in the folder of a study, in the order of their names. Files that are being written, whose
-/// names begin with a dot, are not among them.
+/// The files of one kind in a study directory, sorted by name. Temporary files, whose names begin with a dot, are
+/// skipped.
 pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, PointsError> {
     let mut dirs = vec![study.join(kind.name())];
     let mut files = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, Poi
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
-            // A link to a folder is followed, so that trials can live on another disk.
+            // Symbolic links to directories are followed, so that trials can live on another disk.
             if path.is_dir() {
                 dirs.push(path);
             } else if path.extension().is_some_and(|extension| extension == "parquet") {
@@ -62,7 +62,7 @@ pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, Poi
     Ok(files)
 }
 
-/// Reads the end of a file, where it says what it is.
+/// Reads the footer of a file and checks its metadata.
 pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsError> {
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
     let file = File::open(path).map_err(PointsError::io("read", path))?;
@@ -73,7 +73,7 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
         metadata_pairs
             .and_then(|metadata_pairs| metadata_pairs.iter().find(|pair| pair.key == key))
             .and_then(|pair| pair.value.as_deref())
-            .ok_or_else(|| foreign(format!("it does not say its `{key}`")))
+            .ok_or_else(|| foreign(format!("no `{key}` in its metadata")))
     };
     let format = value(key::FORMAT)?;
     let format = match format.parse() {
@@ -84,10 +84,10 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
         Ok(found) => {
             return Err(PointsError::Older { path: path.to_owned(), found, oldest: OLDEST_READABLE_FORMAT });
         }
-        Err(_) => return Err(foreign(format!("`{format}` is no format"))),
+        Err(_) => return Err(foreign(format!("invalid format `{format}`"))),
     };
     if value(key::KIND)? != kind.name() {
-        return Err(foreign(format!("it holds {}, not {}", value(key::KIND)?, kind.name())));
+        return Err(foreign(format!("it contains {}, not {}", value(key::KIND)?, kind.name())));
     }
     check_columns(metadata.schema(), kind, format).map_err(foreign)?;
     Ok(FileInfo {
@@ -102,7 +102,7 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| format!("what it says of itself cannot be read: {error}"))
+    serde_json::from_str(text).map_err(|error| format!("invalid metadata: {error}"))
 }
 
 fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), String> {
@@ -113,12 +113,12 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
             }
             return Err(format!("it has no column `{}`", expected.name()));
         };
-        // In format 1 an index had 32 bits; whoever reads it gets 64.
+        // In format 1 an index had 32 bits; it is read as 64 bits.
         let is_old_index =
             format == 1 && expected.name() == "index" && *column.data_type() == DataType::Int32;
         if !is_old_index && !column.data_type().equals_datatype(expected.data_type()) {
             return Err(format!(
-                "its column `{}` holds {}, not {}",
+                "column `{}` has type {}, not {}",
                 expected.name(),
                 column.data_type(),
                 expected.data_type()
@@ -129,12 +129,12 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
 }
 
 impl FileInfo {
-    /// What the end of the file says of its columns.
+    /// The footer's metadata on the columns.
     pub(crate) fn footer(&self) -> &ParquetMetaData {
         self.metadata.metadata()
     }
 
-    /// Some columns of a file, integers as 64 bits.
+    /// Some columns of a file, with integers as 64 bits.
     pub(crate) fn read_columns(&self, names: &[&str]) -> Result<Vec<RecordBatch>, PointsError> {
         let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
         let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
@@ -160,7 +160,7 @@ impl FileInfo {
             .collect()
     }
 
-    /// All rows, with the columns of the schema in their order.
+    /// All rows, with the columns in schema order.
     pub(crate) fn read(&self, kind: FileKind) -> Result<Vec<RecordBatch>, PointsError> {
         let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
         let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
@@ -176,7 +176,7 @@ impl FileInfo {
                     .iter()
                     .map(|field| {
                         let Some(column) = batch.column_by_name(field.name()) else {
-                            // Its columns were checked: only one that its format did not have is missing.
+                            // The schema was checked: only a column that this format does not have can be missing.
                             return Ok(new_null_array(field.data_type(), batch.num_rows()));
                         };
                         if column.data_type() == field.data_type() {

@@ -1,4 +1,4 @@
-//! Which points are meant, and by what they are grouped.
+//! Filters that select points, and the columns points are grouped by.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use datafusion::scalar::ScalarValue;
 use crate::PointsError;
 use crate::functions::{facet_of, has_label, param_number_of, param_of};
 
-/// Something that points can be grouped or chosen by.
+/// A column that points can be grouped or filtered by.
 ///
 /// ```
 /// use reasonscape_points::Column;
@@ -26,19 +26,19 @@ pub enum Column {
     EvalId,
     /// The model.
     Model,
-    /// How it was asked.
+    /// The prompt template.
     Template,
-    /// How its tokens were chosen.
+    /// The sampling parameters.
     Sampler,
     /// The task.
     BaseTask,
-    /// The coordinates.
+    /// All parameters of the point, as canonical JSON.
     Params,
-    /// The manifolds; a point on two of them is in the groups of both.
+    /// The manifold; a point on two manifolds is in both groups.
     Manifold,
-    /// The value of a label: of `arch:moe`, `facets.arch` is `moe`.
+    /// The value of a label: `facets.arch` is `moe` for the label `arch:moe`.
     Facet(String),
-    /// A coordinate: `params.length`.
+    /// One parameter of the point: `params.length`.
     Param(String),
 }
 
@@ -53,7 +53,7 @@ impl Column {
         ("manifold", Self::Manifold),
     ];
 
-    /// The value of the column in the table of points.
+    /// The column as an expression over the `points` table.
     pub(crate) fn expression(&self) -> Expr {
         match self {
             Self::EvalId => col("eval_id"),
@@ -102,25 +102,25 @@ impl FromStr for Column {
             .map(|name| format!(" (did you mean `{name}`?)"))
             .unwrap_or_default();
         Err(PointsError::InvalidQuery(format!(
-            "unknown column `{text}`{suggestion}; there are {}, facets.NAME and params.NAME",
+            "unknown column `{text}`{suggestion}; expected one of {}, facets.NAME, params.NAME",
             names.join(", ")
         )))
     }
 }
 
-/// What a column must be.
+/// A condition on one column.
 #[derive(Debug, Clone, PartialEq)]
 enum Condition {
-    /// One of these; `*` stands for anything.
+    /// Equal to one of these values; `*` is a wildcard.
     OneOf(Vec<String>),
-    /// Not below the first and not above the second.
+    /// A closed range.
     Between(f64, f64),
 }
 
-/// Which points are meant: all, unless something is asked for.
+/// Selects points by the values of their columns; the default selects all.
 ///
-/// Conditions on different columns must all hold; of several on one column, one must. `groups` takes labels that must
-/// all be there (`groups=arch:moe,size:small`); of several such items, one must hold.
+/// Conditions on different columns are combined with AND, several conditions on one column with OR. `groups` takes
+/// labels that must all be present (`groups=arch:moe,size:small`); several `groups` items are combined with OR.
 ///
 /// ```
 /// use reasonscape_points::Filter;
@@ -137,9 +137,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Reads conditions of the form `COLUMN=VALUE`.
+    /// Parses conditions of the form `COLUMN=VALUE`.
     ///
-    /// Values are separated by commas and may have `*` in them; coordinates also take ranges: `8..32`, `8..`, `..32`.
+    /// Values are separated by commas and may contain `*`; parameters also take ranges: `8..32`, `8..`, `..32`.
     ///
     /// # Errors
     /// A [`PointsError`] that says what was not understood.
@@ -151,18 +151,19 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Narrows the filter by one more condition.
+    /// Adds a condition of the form `COLUMN=VALUE`.
     ///
     /// # Errors
     /// A [`PointsError`] that says what was not understood.
     pub fn add(&mut self, item: &str) -> Result<(), PointsError> {
-        let invalid = |problem: &str| PointsError::InvalidQuery(format!("`{item}` is no filter: {problem}"));
+        let invalid =
+            |problem: &str| PointsError::InvalidQuery(format!("invalid filter `{item}`: {problem}"));
         let (name, value) = item.split_once('=').ok_or_else(|| {
             invalid("expected `COLUMN=VALUE`, as in `model=gpt-4o` or `params.length=8..32`")
         })?;
         let (name, value) = (name.trim(), value.trim());
         if value.is_empty() {
-            return Err(invalid("there is nothing after `=`"));
+            return Err(invalid("the value after `=` is empty"));
         }
         let values = value.split(',').map(|value| value.trim().to_owned()).collect();
         if name == "groups" {
@@ -179,12 +180,12 @@ impl Filter {
         Ok(())
     }
 
-    /// Whether nothing is left out.
+    /// Whether the filter selects every point.
     pub fn matches_all(&self) -> bool {
         self.columns.is_empty() && self.groups.is_empty()
     }
 
-    /// The same, of these evaluations only, by their ids; what it says about ids otherwise is left out.
+    /// The same filter limited to these evaluation ids, replacing any condition on `eval_id`.
     ///
     /// ```
     /// use reasonscape_points::Filter;
@@ -201,7 +202,7 @@ impl Filter {
         filter
     }
 
-    /// The same, of points whose parameter has this value; what it says about the parameter otherwise is left out.
+    /// The same filter with the parameter fixed to this value, replacing any condition on that parameter.
     ///
     /// ```
     /// use reasonscape_points::Filter;
@@ -217,7 +218,7 @@ impl Filter {
         filter
     }
 
-    /// What it says about tests (task, coordinates, manifold), without what it says about evaluations.
+    /// Only the conditions on problems (task, parameters, manifold), without those on evaluations.
     ///
     /// ```
     /// use reasonscape_points::Filter;
@@ -228,18 +229,18 @@ impl Filter {
     /// ```
     #[must_use]
     pub fn for_tests(&self) -> Self {
-        let is_of_tests = |column: &Column| {
+        let describes_problems = |column: &Column| {
             matches!(column, Column::BaseTask | Column::Params | Column::Manifold | Column::Param(_))
         };
-        let columns = self.columns.iter().filter(|(column, _)| is_of_tests(column));
+        let columns = self.columns.iter().filter(|(column, _)| describes_problems(column));
         Self {
             columns: columns.map(|(column, conditions)| (column.clone(), conditions.clone())).collect(),
             groups: Vec::new(),
         }
     }
 
-    /// The filter as the engine wants it; nothing when all points are meant. `by_manifold` tells that each row is a
-    /// point on one manifold; otherwise it is a point with all that it is on, and is there once whichever are meant.
+    /// The filter as a DataFusion expression, or `None` if it selects everything. With `by_manifold` each row is a point
+    /// on one manifold; otherwise each row is a point with a list of its manifolds.
     pub(crate) fn expression(&self, by_manifold: bool) -> Option<Expr> {
         let mut all: Vec<Expr> = Vec::new();
         for (column, conditions) in &self.columns {
@@ -264,22 +265,22 @@ fn any_of(conditions: Vec<Expr>) -> Option<Expr> {
     conditions.into_iter().reduce(Expr::or)
 }
 
-/// `8..32`, `8..` or `..32`; nothing if it is no range.
+/// Parses `8..32`, `8..` or `..32`; `None` if the text is not a range.
 fn parse_range(text: &str) -> Result<Option<(f64, f64)>, String> {
     let Some((low, high)) = text.split_once("..") else { return Ok(None) };
     let bound = |text: &str, open: f64| match text.trim() {
         "" => Ok(open),
-        number => number.parse::<f64>().map_err(|_| format!("`{number}` is no number")),
+        number => number.parse::<f64>().map_err(|_| format!("`{number}` is not a number")),
     };
     let (low, high) = (bound(low, f64::NEG_INFINITY)?, bound(high, f64::INFINITY)?);
-    if low <= high { Ok(Some((low, high))) } else { Err(format!("nothing lies between {low} and {high}")) }
+    if low <= high { Ok(Some((low, high))) } else { Err(format!("the range from {low} to {high} is empty")) }
 }
 
 impl Condition {
     fn expression(&self, column: &Column, by_manifold: bool) -> Expr {
         match self {
             Self::Between(low, high) => {
-                let Column::Param(name) = column else { unreachable!("only coordinates take ranges") };
+                let Column::Param(name) = column else { unreachable!("only parameters take ranges") };
                 param_number_of(col("params"), name).between(lit(*low), lit(*high))
             }
             Self::OneOf(values) => {
@@ -296,7 +297,7 @@ impl Condition {
                         }
                         let is_equal = text.clone().eq(value(wanted));
                         match (column, wanted.parse::<f64>()) {
-                            // 1 and 1.0 are one coordinate.
+                            // Tasks write one number in two ways: 1 and 1.0 are the same parameter value.
                             (Column::Param(name), Ok(number)) => {
                                 is_equal.or(param_number_of(col("params"), name).eq(lit(number)))
                             }
@@ -310,7 +311,7 @@ impl Condition {
     }
 }
 
-/// A pattern of SQL's LIKE.
+/// Translates a `*` wildcard pattern to a SQL LIKE pattern.
 fn like_pattern(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_").replace('*', "%")
 }

@@ -1,4 +1,4 @@
-//! The statistics as functions of SQL, and access to coordinates and labels.
+//! SQL functions: statistics, and access to parameters and labels.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ use reasonscape_stats::{Confidence, Counters, Interval, Mode, paired, wilson};
 
 use crate::Estimator;
 
-/// What a function does with its columns.
+/// The implementation of a function over its argument columns.
 type Call = fn(&str, &[ArrayRef]) -> Result<ArrayRef>;
 
 /// A function that SQL can call.
@@ -71,16 +71,16 @@ impl ScalarUDFImpl for Function {
     }
 }
 
-/// Every function there is, for a session to know.
+/// All SQL functions, for registration in a session.
 ///
 /// | function | result |
 /// |---|---|
-/// | `wilson_low(k, n [, confidence])`, `wilson_high` | bounds of Wilson's interval |
+/// | `wilson_low(k, n [, confidence])`, `wilson_high` | bounds of the Wilson confidence interval |
 /// | `estimate_low(mode, n, n_e, n_t, g [, confidence])`, `estimate_high`, `estimate_center`, `estimate_margin` | one of the nine estimators; `C_P literal` computes the products without reductions |
 /// | `mcnemar_p(b, c)` | mid-p of McNemar's test on discordant pairs |
-/// | `score_band(score)` | what a `ReasonScore` is called |
+/// | `score_band(score)` | name of the band of a `ReasonScore` |
 /// | `status_name(status)` | `incorrect`, `correct`, `truncated` |
-/// | `param(params, name)`, `param_number(params, name)` | a coordinate as text, as a number |
+/// | `param(params, name)`, `param_number(params, name)` | a parameter as text, as a number |
 /// | `facet(groups, name)` | `moe` of `arch:moe` |
 pub(crate) fn all() -> Vec<ScalarUDF> {
     use DataType::{Float64, Int64, Utf8};
@@ -121,7 +121,7 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
                     if value >= 0.0 && value.fract() == 0.0 {
                         Ok(value as u64)
                     } else {
-                        exec_err!("{name}: {value} is no count")
+                        exec_err!("{name}: {value} is not a count")
                     }
                 };
                 Ok(paired::mcnemar(count(values[0])?, count(values[1])?).mid_p)
@@ -143,16 +143,16 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
 }
 
 fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    let function = all().into_iter().find(|function| function.name() == name).expect("a function of ours");
+    let function = all().into_iter().find(|function| function.name() == name).expect("a registered function");
     function.call(arguments)
 }
 
-/// A coordinate as text.
+/// A parameter as text.
 pub(crate) fn param_of(params: Expr, name: &str) -> Expr {
     call("param", vec![params, lit(name)])
 }
 
-/// A coordinate as a number.
+/// A parameter as a number.
 pub(crate) fn param_number_of(params: Expr, name: &str) -> Expr {
     call("param_number", vec![params, lit(name)])
 }
@@ -162,7 +162,7 @@ pub(crate) fn facet_of(groups: Expr, name: &str) -> Expr {
     call("facet", vec![groups, lit(name)])
 }
 
-/// Whether a list has an item like this; `*` stands for anything.
+/// Whether a list has an item that matches; `*` is a wildcard.
 pub(crate) fn has_label(labels: Expr, pattern: &str) -> Expr {
     let function = Function {
         name: "has_label",
@@ -185,7 +185,7 @@ pub(crate) fn has_label(labels: Expr, pattern: &str) -> Expr {
     ScalarUDF::from(function).call(vec![labels, lit(pattern)])
 }
 
-/// Whether a text is like a pattern in which `*` stands for anything.
+/// Whether a text matches a pattern with `*` wildcards.
 fn is_like(text: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return text == pattern };
     let Some(mut text) = text.strip_prefix(start) else { return false };
@@ -198,7 +198,7 @@ fn is_like(text: &str, pattern: &str) -> bool {
     text.ends_with(end)
 }
 
-/// A number for each row, none where a number is missing.
+/// One number per row; null where an argument is null.
 fn numbers(columns: &[ArrayRef], value: impl Fn(&[f64]) -> Result<f64>) -> Result<ArrayRef> {
     let columns: Vec<&Float64Array> = columns.iter().map(AsArray::as_primitive::<Float64Type>).collect();
     let rows = columns.first().map_or(0, |column| Array::len(*column));
@@ -268,13 +268,13 @@ fn status_names(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
             None => Ok(None),
             Some(code) => reasonscape_core::Outcome::from_code(code)
                 .map(|outcome| Some(outcome.name()))
-                .ok_or_else(|| exec_datafusion_err!("{name}: {code} is no status; there are 0, 1 and 2")),
+                .ok_or_else(|| exec_datafusion_err!("{name}: {code} is not a status; expected 0, 1 or 2")),
         })
         .collect();
     Ok(Arc::new(names?))
 }
 
-/// The coordinate of each row. Points share their coordinates, so each text is read once.
+/// The parameter of each row. Many rows share one `params` text, so each distinct text is parsed once.
 fn params<'a>(name: &str, columns: &'a [ArrayRef], mut visit: impl FnMut(Option<&Json>)) -> Result<()> {
     let (texts, names) = (columns[0].as_string::<i32>(), columns[1].as_string::<i32>());
     let mut read: HashMap<&'a str, Json> = HashMap::new();
@@ -286,7 +286,7 @@ fn params<'a>(name: &str, columns: &'a [ArrayRef], mut visit: impl FnMut(Option<
         let text = texts.value(row);
         if !read.contains_key(text) {
             let json = Json::parse(text)
-                .map_err(|error| exec_datafusion_err!("{name}: `{text}` is no JSON object: {error}"))?;
+                .map_err(|error| exec_datafusion_err!("{name}: `{text}` is not a JSON object: {error}"))?;
             read.insert(text, json);
         }
         visit(read[text].get(names.value(row)));
@@ -314,7 +314,10 @@ fn param_numbers(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
 
 fn facets(name: &str, columns: &[ArrayRef]) -> Result<ArrayRef> {
     let Some(groups) = columns[0].as_list_opt::<i32>() else {
-        return exec_err!("{name}: the first argument is the list `groups`, not {}", columns[0].data_type());
+        return exec_err!(
+            "{name}: the first argument must be the list `groups`, not {}",
+            columns[0].data_type()
+        );
     };
     let labels = cast(groups.values(), &DataType::Utf8)?;
     let labels = labels.as_string::<i32>();

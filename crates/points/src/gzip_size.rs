@@ -16,7 +16,7 @@ const HEADER_AND_TRAILER: u64 = 18;
 #[derive(Debug)]
 pub struct GzipSizer {
     compress: Compress,
-    /// Output buffer, overwritten all the time.
+    /// Output buffer whose content is discarded.
     discarded: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl GzipSizer {
             match self.compress.compress(&text[read..], &mut self.discarded, FlushCompress::Finish) {
                 Ok(Status::StreamEnd) => return self.compress.total_out() + HEADER_AND_TRAILER,
                 Ok(Status::Ok | Status::BufError) => {}
-                Err(error) => unreachable!("compressing has no input that is wrong: {error}"),
+                Err(error) => unreachable!("compression accepts any input: {error}"),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Imports logs of other tools as trials.
 //!
-//! Scores are taken as the log has them; nothing is scored again. Prompts and replies go into the study's cache, where
-//! whatever shows them finds them by the key of the trial.
+//! Scores are taken from the log; nothing is scored again. Prompts and replies go into the study's cache under the
+//! trial's key.
 
 mod trials;
 
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::{EvalInfo, PointsError, TrialCounts};
 use reasonscape_ingest::Progress;
 
-/// One evaluation on one task, after it was imported.
+/// The result for one evaluation on one task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ImportedUnit {
     /// The evaluation.
@@ -26,29 +26,29 @@ pub struct ImportedUnit {
     pub task: String,
     /// The log.
     pub log: PathBuf,
-    /// Which of its scores was taken.
+    /// The score that was read.
     pub score: String,
-    /// What was counted.
+    /// The counters.
     pub counts: TrialCounts,
-    /// The share of trials whose score says correct, those that were cut off among them: what the log calls accuracy.
+    /// The accuracy as the log defines it: the proportion of trials scored as correct, including truncated ones.
     pub accuracy: Option<f64>,
-    /// The mean of the scores as they are in the log.
+    /// The mean of the scores in the log.
     pub mean_score: Option<f64>,
-    /// What the log itself says this mean is.
+    /// The mean that the log itself reports.
     pub log_score: Option<f64>,
-    /// Whether the log says which answers were cut off.
+    /// Whether the log records which responses were truncated.
     pub truncation_known: bool,
     /// Scores that are neither 0 nor 1.
     pub partial: u64,
-    /// Trials that were cut off and yet scored as correct; they count as truncated.
+    /// Truncated trials that were scored as correct; they count as truncated.
     pub truncated_correct: u64,
-    /// Samples that became no trial, by reason.
+    /// Skipped samples, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Whether the log was never finished.
+    /// Whether the logged run was not finished.
     pub unfinished: bool,
 }
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Imported {
     /// Each evaluation on each task.
@@ -57,10 +57,10 @@ pub struct Imported {
     pub stopped: bool,
 }
 
-/// Imports logs into the folder of a study and its cache, one after the other, each completely or not at all.
+/// Imports logs into a study directory and its cache, one after the other, each completely or not at all.
 ///
 /// # Errors
-/// A [`PointsError`] that names the log and the line or sample that cannot be read.
+/// A [`PointsError`] that names the log and the line or sample that can't be read.
 pub fn import_logs(
     logs: &Logs,
     study: &Path,

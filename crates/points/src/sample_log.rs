@@ -1,4 +1,4 @@
-//! Answered questions with what was measured on each, as a Parquet file.
+//! A Parquet file of answered questions with the metrics of each.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::db::QueryResult;
 use crate::error::{missing_table, parquet_message};
 use crate::{PointsError, functions};
 
-/// Columns of a file of answered questions, in order. A name, once landed, stays.
+/// Columns of a file of answered questions, in order. Published names never change.
 pub const SAMPLE_LOG_COLUMNS: [&str; 35] = [
     "id",
     "model",
@@ -81,7 +81,7 @@ fn item() -> Field {
     Field::new("item", DataType::Utf8, false)
 }
 
-/// Answered questions on their way into columns; a thread may fill one while another fills the next.
+/// Column builders for answered questions; threads fill them in parallel, one each.
 #[derive(Debug)]
 pub struct SampleLogRows {
     texts: [StringBuilder; 12],
@@ -166,7 +166,7 @@ impl SampleLogRows {
     }
 }
 
-/// A list that is absent where it would be empty.
+/// A list column that is null where it would be empty.
 fn list<'t>(column: &mut ListBuilder<StringBuilder>, texts: impl Iterator<Item = &'t str>) {
     let mut any = false;
     for text in texts {
@@ -176,7 +176,7 @@ fn list<'t>(column: &mut ListBuilder<StringBuilder>, texts: impl Iterator<Item =
     column.append(any);
 }
 
-/// A Parquet file of answered questions that is being written.
+/// Writes a Parquet file of answered questions.
 #[derive(Debug)]
 pub struct SampleLog<W: Write + Send> {
     writer: ArrowWriter<W>,
@@ -184,12 +184,12 @@ pub struct SampleLog<W: Write + Send> {
 }
 
 impl<W: Write + Send> SampleLog<W> {
-    /// Begins a file; `path` is what errors call it.
+    /// Starts a file; `path` is used in error messages.
     ///
     /// # Errors
-    /// A [`PointsError`] when nothing can be written.
+    /// A [`PointsError`] if writing fails.
     pub fn create(out: W, path: &Path) -> Result<Self, PointsError> {
-        /// Rows that are kept until they are complete: reasoning is long.
+        /// Rows per row group, which is buffered in memory; small because reasoning is long.
         const ROW_GROUP: usize = 16_384;
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -197,7 +197,7 @@ impl<W: Write + Send> SampleLog<W> {
             .set_max_row_group_row_count(Some(ROW_GROUP))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
-        // Each of these occurs once, so that a dictionary would only be in the way.
+        // Almost every value is unique, so a dictionary would not help.
         for column in ["id", "input", "cot"] {
             properties = properties
                 .set_column_dictionary_enabled(column.into(), false)
@@ -210,10 +210,10 @@ impl<W: Write + Send> SampleLog<W> {
         Ok(Self { writer, path: path.to_owned() })
     }
 
-    /// Writes rows after those that were written before.
+    /// Appends rows.
     ///
     /// # Errors
-    /// A [`PointsError`] when they cannot be written.
+    /// A [`PointsError`] if writing fails.
     pub fn write(&mut self, rows: SampleLogRows) -> Result<(), PointsError> {
         let failed = |error| PointsError::Write { path: self.path.clone(), problem: parquet_message(&error) };
         self.writer.write(&rows.take()).map_err(failed)
@@ -222,7 +222,7 @@ impl<W: Write + Send> SampleLog<W> {
     /// Completes the file.
     ///
     /// # Errors
-    /// A [`PointsError`] when the end cannot be written.
+    /// A [`PointsError`] if the footer can't be written.
     pub fn close(self) -> Result<(), PointsError> {
         let Self { writer, path } = self;
         writer
@@ -232,10 +232,10 @@ impl<W: Write + Send> SampleLog<W> {
     }
 }
 
-/// Asks a single Parquet file in SQL, as table `results`, with the statistics as functions; nothing can be changed.
+/// Runs a read-only SQL query over one Parquet file as table `results`, with the statistics as functions.
 ///
 /// # Errors
-/// A [`PointsError`] when the file cannot be read, or that says what is wrong with the question.
+/// A [`PointsError`] if the file can't be read or the query is invalid.
 pub fn query_parquet_file<'a>(
     path: &'a Path,
     query: &'a str,
@@ -243,12 +243,12 @@ pub fn query_parquet_file<'a>(
     Box::pin(async move {
         let damaged = |problem: String| PointsError::File {
             path: path.to_owned(),
-            problem: format!("no Parquet file that can be read ({problem})"),
+            problem: format!("not a valid Parquet file ({problem})"),
         };
         let absolute = std::fs::canonicalize(path).map_err(|error| damaged(error.to_string()))?;
-        // As an address: in a path, the engine would take brackets and stars for patterns.
+        // A URL, because DataFusion treats `[` and `*` in a path as glob patterns.
         let address = url::Url::from_file_path(&absolute)
-            .map_err(|()| damaged("its path has no address".to_owned()))?;
+            .map_err(|()| damaged("its path can't be written as a URL".to_owned()))?;
         let session = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
         for function in functions::all() {
             session.register_udf(function);
@@ -262,9 +262,9 @@ pub fn query_parquet_file<'a>(
         let frame = session.sql_with_options(query, reading).await.map_err(|error| {
             let message = error.strip_backtrace();
             match missing_table(&message) {
-                Some(table) => PointsError::Query(format!(
-                    "there is no table `{table}`; the rows of the file are `results`"
-                )),
+                Some(table) => {
+                    PointsError::Query(format!("unknown table `{table}`; the file's table is `results`"))
+                }
                 None => PointsError::Query(message),
             }
         })?;

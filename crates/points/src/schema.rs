@@ -1,13 +1,13 @@
-//! The columns of the two kinds of file. A name, once landed, stays; a new meaning is a new column and a new format.
+//! The columns of trials and points files. Published names never change; a new meaning gets a new column and a new format.
 
 use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-/// The latest format that this program reads and writes.
+/// The file format that is written, and the newest that is read.
 pub const FORMAT: u32 = 3;
 
-/// Keys under which the files say what they are.
+/// Keys of the file metadata.
 pub(crate) mod key {
     /// The format.
     pub(crate) const FORMAT: &str = "reasonscape.format";
@@ -17,13 +17,13 @@ pub(crate) mod key {
     pub(crate) const EVAL: &str = "reasonscape.eval";
     /// The task.
     pub(crate) const TASK: &str = "reasonscape.task";
-    /// Where the numbers come from, as JSON.
+    /// The provenance, as JSON.
     pub(crate) const PROVENANCE: &str = "reasonscape.provenance";
-    /// What two files that were written together share.
+    /// The id that two files written together share.
     pub(crate) const PAIR: &str = "reasonscape.pair";
 }
 
-/// The columns by which a point is known, in both kinds of file.
+/// The columns that identify a point, in both kinds of file.
 pub(crate) const IDENTITY: [&str; 5] = ["model", "template", "sampler", "base_task", "params"];
 
 /// Columns of a file of trials, in order.
@@ -55,7 +55,7 @@ pub const TRIAL_COLUMNS: [&str; 25] = [
     "prob_correct",
 ];
 
-/// Columns that files of earlier formats lack, with the format that added them. They are null there.
+/// Columns that files of earlier formats lack, with the format that added them. They are read as null.
 pub(crate) const ADDED_COLUMNS: [(&str, u32); 2] = [("latency_us", 3), ("prob_correct", 3)];
 
 /// Columns of a file of points, in order.
@@ -91,13 +91,13 @@ fn schema(columns: &[&str]) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(|name| field(name)).collect::<Vec<_>>()))
 }
 
-/// What a column holds. Counts are signed, since that is what every SQL engine adds up without surprises.
+/// The type of a column. Counts are signed because SQL engines differ in how they sum unsigned integers.
 fn field(name: &str) -> Field {
     let (data_type, nullable) = match name {
         "manifolds" | "groups" => {
             (DataType::List(Arc::new(Field::new("item", DataType::Utf8, false))), false)
         }
-        // `index` is of 64 bits since format 2: a document of another tool is known by a hash of its id.
+        // `index` has 64 bits since format 2: documents of other tools are identified by a hash of their id.
         "status" | "repeat" => (DataType::Int32, false),
         "guess" | "g" => (DataType::Float64, false),
         "prompt_tokens" | "completion_tokens" | "reasoning_tokens" | "latency_us" => (DataType::Int64, true),

@@ -1,4 +1,4 @@
-//! Scores the cached responses of a point. Trials, the answers to a dataset and precision targets all come from this walk.
+//! Scores the cached responses of a point. Trials, the answers file and precision targets all use this walk.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use reasonscape_study::{Eval, Study, planned_requests};
 
 use crate::PointsError;
 
-/// Problems in a row without a response after which no more entries without a mark are expected at a point.
+/// Consecutive problems without a response after which no more entries without a watermark are expected at a point.
 const MAX_UNMARKED_GAP: usize = 256;
 
 /// A problem and the response to it, scored.
@@ -30,17 +30,17 @@ pub struct ScoredTrial<'a> {
     pub key: CacheKey,
     /// The problem.
     pub test: &'a Test,
-    /// How the trial ended.
+    /// The outcome of the trial.
     pub outcome: Outcome,
-    /// The answer and where it was found.
+    /// The extracted answer and the extraction method.
     pub extraction: Extraction<'a>,
-    /// What the provider sent.
+    /// The provider's response.
     pub completion: &'a Completion,
     /// From sending the request to the last byte of the reply.
     pub latency_ms: u64,
-    /// The same in microseconds, if the cache has it.
+    /// The latency in microseconds, if the cache has it.
     pub latency_us: Option<u64>,
-    /// When the reply came, in milliseconds since 1970.
+    /// When the reply arrived, in milliseconds since 1970.
     pub received_ms: i64,
 }
 
@@ -50,8 +50,8 @@ impl ScoredTrial<'_> {
         self.extraction.answer.as_deref().filter(|_| self.outcome != Outcome::Truncated)
     }
 
-    /// How likely the model takes its answer to be correct: the probability of the answer's tokens, or else the confidence
-    /// that the reply states. `None` if there is no answer or neither of the two.
+    /// The model's confidence in its answer: the probability of the answer's tokens, or else the confidence stated in
+    /// the reply. `None` without an answer or if neither exists.
     pub fn prob_correct(&self) -> Option<f64> {
         let answer = self.answer()?;
         let tokens = self.completion.logprobs.as_deref().unwrap_or_default();
@@ -66,17 +66,17 @@ impl ScoredTrial<'_> {
     }
 }
 
-/// The reasoning of a reply: what it says before its answer, or all of it if it was truncated.
+/// The reasoning of a reply: the text before its answer, or all of it if it was truncated.
 pub(crate) fn cot<'e>(extraction: &'e Extraction<'_>, truncated: bool) -> Option<Cow<'e, str>> {
     if !truncated {
         return extraction.thoughts();
     }
     let all = format!("{}\n\n{}", extraction.reasoning.as_deref().unwrap_or_default(), extraction.text);
-    // A model that hides its reasoning and was cut off in it sends nothing. That is a missing trace, not an empty one.
+    // A model with hidden reasoning that was truncated while reasoning sends nothing: the trace is missing, not empty.
     Some(all.trim()).filter(|all| !all.is_empty()).map(|all| Cow::Owned(all.to_owned()))
 }
 
-/// Entries of one model and namespace that came without a mark and belong to no problem that was generated so far.
+/// Entries of one model and namespace without a watermark that match no problem generated so far.
 #[derive(Debug, Default)]
 pub(crate) struct UnmarkedEntries {
     remaining: AtomicU64,
@@ -95,35 +95,35 @@ impl UnmarkedEntries {
 
     fn remove(&self, entry: i64) {
         if self.matched.lock().unwrap_or_else(PoisonError::into_inner).insert(entry) {
-            // An entry that came after the others were counted is not among them.
+            // An entry stored after the count was taken is not included in it.
             let _ =
                 self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         }
     }
 }
 
-/// Which problems of a point are looked up.
+/// The problems of a point to look up.
 pub(crate) struct WalkRange<'a> {
-    /// All of these, whether they have responses or not.
+    /// All of these, with or without responses.
     pub(crate) problems: Range<usize>,
     /// Repeats of each.
     pub(crate) repeats: u32,
-    /// Ends the walk when it is set: a long gap has no trial at which the visitor could.
+    /// Ends the walk when set; in a long gap without trials the visitor is never called and can't stop it.
     pub(crate) stop: &'a AtomicBool,
-    /// What is found is removed from these.
+    /// Entries that are found are removed from these.
     pub(crate) unmarked: &'a UnmarkedEntries,
-    /// Whether to go on as long as some of them may belong to the point.
+    /// Whether to continue as long as some of them may belong to the point.
     pub(crate) beyond: bool,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// The entries of the cache that belong to problems of the point. One can occur twice.
+    /// The cache entries that belong to problems of the point. One can occur twice.
     pub(crate) entries: Vec<i64>,
     /// Entries that could not be read.
     pub(crate) damaged: u64,
-    /// What is wrong with the first of them.
+    /// The error of the first of them.
     pub(crate) damage: Option<String>,
 }
 
@@ -134,8 +134,8 @@ impl Walked {
     }
 }
 
-/// Scores the responses to some problems of a point and their planned repeats, in the order of problems and repeats, until `visit` breaks off. A
-/// damaged entry counts as no response.
+/// Scores the responses to some problems of a point and their planned repeats, ordered by problem and repeat, until
+/// `visit` returns `Break`. A damaged entry counts as no response.
 ///
 /// # Errors
 /// A [`PointsError`] if the cache cannot be read or a request cannot be rendered.
@@ -153,7 +153,7 @@ pub fn score_responses(
     walk(study, reader, eval, point, &range, visit).map(drop)
 }
 
-/// [`score_responses`], which also looks for entries without a mark and accounts for all that it finds.
+/// [`score_responses`] that also looks for entries without a watermark and accounts for all that it finds.
 pub(crate) fn walk(
     study: &Study,
     reader: &Reader,

@@ -17,7 +17,7 @@ pub struct TranscriptReader {
 }
 
 impl TranscriptReader {
-    /// Opens the cache for reading; without one, nothing is found.
+    /// Opens a cache for reading; if it doesn't exist, every lookup returns `None`.
     ///
     /// # Errors
     /// A [`PointsError`] when the cache cannot be read.
@@ -25,7 +25,7 @@ impl TranscriptReader {
         Ok(Self { reader: cache.map(Cache::reader).transpose()? })
     }
 
-    /// Opens the cache in a study's folder for reading; without one, nothing is found.
+    /// Opens the cache of a study directory for reading; if it doesn't exist, every lookup returns `None`.
     ///
     /// # Errors
     /// A [`PointsError`] when the cache cannot be read.
@@ -35,7 +35,7 @@ impl TranscriptReader {
         Self::open(cache.as_ref())
     }
 
-    /// The prompt and reply under a key. A damaged entry counts as missing: the trial is useful without its text.
+    /// The prompt and reply stored under a key. A damaged entry counts as missing: the trial is useful without its text.
     ///
     /// # Errors
     /// A [`PointsError`] when the cache cannot be read.

@@ -1,4 +1,4 @@
-//! What a pair of files holds, before it is written.
+//! The content of a pair of files, before it is written.
 
 use reasonscape_cache::Watermark;
 use reasonscape_core::CacheKey;
@@ -24,7 +24,7 @@ pub struct EvalInfo {
     pub groups: Vec<String>,
 }
 
-/// Where the numbers of a file come from.
+/// The provenance of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the program that wrote it.
@@ -37,60 +37,60 @@ pub struct Provenance {
     pub task_version: u32,
     /// Global seed of the study.
     pub seed: i64,
-    /// When, in milliseconds since 1970.
+    /// When it was written, in milliseconds since 1970.
     pub evaluated_ms: i64,
-    /// A hash of what the file was made from, the responses aside.
+    /// A hash of everything except the responses that the file was written from.
     pub inputs: String,
-    /// How far the cache had come.
+    /// The position of the cache at the time.
     pub mark: Watermark,
-    /// The log that the trials were imported from; empty if they were evaluated here.
+    /// The log that the trials were imported from; empty if they were evaluated by reasonscape.
     #[serde(default)]
     pub source: String,
-    /// Whether it is known which answers were cut off. Files from before imports all know.
+    /// Whether truncation is known. In files of earlier versions it always is.
     #[serde(default)]
     pub truncation: Truncation,
-    /// Entries of the cache that the trials were scored from; files of earlier versions do not say.
+    /// Number of cache entries that the trials were scored from; missing in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<u64>,
-    /// Token limit of a response; files of earlier versions and imported ones do not say.
+    /// Token limit of a response; missing in imported files and files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
 }
 
-/// Whether it is known which answers were cut off.
+/// Whether it is known which responses were truncated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Truncation {
-    /// Every answer came with the reason why it ended.
+    /// Every response has a finish reason.
     #[default]
     Known,
-    /// Nobody wrote down why answers ended: one that was cut off counts as incorrect, or even as correct.
+    /// Finish reasons were not recorded: a truncated response counts as it was scored, correct or incorrect.
     Unknown,
 }
 
-/// A point and what was asked there.
+/// A point and its trials.
 #[derive(Debug, Clone)]
 pub struct PointTrials {
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// The manifolds that run through it.
+    /// The manifolds that contain the point.
     pub manifolds: Vec<String>,
-    /// Trials that the study plans here; those that are not below are missing.
+    /// Planned trials; those that are not in `trials` are missing.
     pub planned: u64,
-    /// The trials that were answered.
+    /// The trials with a response.
     pub trials: Vec<Trial>,
 }
 
-/// One prompt sent once, and what became of it.
+/// One response to one problem, scored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// Place of the test in the stream of its point; in an imported trial, what tells its document from others.
+    /// Index of the problem at its point; for an imported trial, the id of its document.
     pub index: u64,
     /// Which repeat of the same request.
     pub repeat: u32,
-    /// How it ended.
+    /// The outcome.
     pub status: Outcome,
-    /// Chance that a blind guess is right.
+    /// Probability that a random guess is correct.
     pub guess: f64,
     /// Tokens of the prompt, where the provider counted them.
     pub prompt_tokens: Option<u64>,
@@ -100,26 +100,26 @@ pub struct Trial {
     pub reasoning_tokens: Option<u64>,
     /// From sending the request to the last byte of the reply.
     pub latency_ms: u64,
-    /// When the reply came, in milliseconds since 1970.
+    /// When the reply arrived, in milliseconds since 1970.
     pub received_ms: i64,
     /// Characters (code points) of the reasoning.
     pub reasoning_chars: u64,
     /// Characters of the reply without its reasoning.
     pub answer_chars: u64,
-    /// Bytes of the reasoning after gzip, or of the whole output when there is none.
+    /// Gzip-compressed size in bytes of the reasoning, or of the whole output if there is none.
     pub compressed_size: u64,
-    /// Why the model stopped: `stop`, `length`, or what the provider called it; `unknown` if it did not say.
+    /// Finish reason: `stop`, `length`, the provider's own word, or `unknown`.
     pub finish: String,
-    /// How the answer was found, or why there is none.
+    /// How the answer was extracted, or why there is none.
     pub method: String,
     /// The answer.
     pub answer: Option<String>,
-    /// What would have been right.
+    /// The correct answer.
     pub target: String,
-    /// The key of the request, under which the cache has prompt and reply.
+    /// The cache key of the prompt and reply.
     pub cache_key: CacheKey,
-    /// The latency in microseconds, where it was recorded so exactly.
+    /// The latency in microseconds, where it was recorded.
     pub latency_us: Option<u64>,
-    /// How likely the model takes its answer to be correct, from the tokens' probabilities or as the reply states it.
+    /// The model's confidence in its answer, from token probabilities or as stated in the reply.
     pub prob_correct: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! Writing a pair of files, so that what stood there before stays whole until the new pair is complete.
+//! Writes pairs of files; an existing pair stays intact until the new pair is complete.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -25,12 +25,12 @@ use crate::error::parquet_message;
 use crate::schema::{self, key};
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts};
 
-/// Rows that are decoded together. A model's trials on one task are some ten thousand, which is one group.
+/// Rows per row group. A model has some ten thousand trials per task, which fit into one group.
 const ROW_GROUP: usize = 131_072;
-/// Rows that are handed on together.
+/// Rows per batch passed to the Parquet writer.
 const BATCH: usize = 8_192;
 
-/// Which of the two files.
+/// One of the two files of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Trials,
@@ -38,7 +38,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    /// The name of the folder, and what the file says it is.
+    /// The name of the directory and of the kind in the file's metadata.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Trials => "trials",
@@ -53,7 +53,7 @@ impl FileKind {
         }
     }
 
-    /// Where the file of an evaluation and a task is, in the folder of a study.
+    /// The path of the file of an evaluation and task in a study directory.
     pub(crate) fn path(self, study: &Path, eval_id: &str, task: &str) -> PathBuf {
         let name = self.name();
         study
@@ -64,8 +64,8 @@ impl FileKind {
     }
 }
 
-/// Writes the trials of one evaluation on one task, a point at a time. Nothing is seen of it before
-/// [`finish`](Self::finish), which puts both files in their places; if it is dropped before, nothing has happened.
+/// Writes the trials of one evaluation on one task, one point at a time. Nothing is visible before
+/// [`finish`](Self::finish) moves both files into place; dropping the writer discards them.
 #[derive(Debug)]
 pub struct UnitWriter {
     eval: EvalInfo,
@@ -74,16 +74,16 @@ pub struct UnitWriter {
     trials: OpenFile,
     rows: TrialRows,
     points: Vec<(PointTrials, TrialCounts)>,
-    /// Where in `points` a point is, and its trials by index and repeat.
+    /// The index of each point in `points`, and its trials by index and repeat.
     seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
 }
 
 impl UnitWriter {
-    /// Starts a pair of files in the folder of a study.
+    /// Starts a pair of files in a study directory.
     ///
     /// # Errors
-    /// A [`PointsError`] if the folder cannot be written.
+    /// A [`PointsError`] if the directory can't be written.
     pub fn new(study: &Path, eval: EvalInfo, task: &str) -> Result<Self, PointsError> {
         let pair = unique_pair_id();
         let trials = OpenFile::create(FileKind::Trials, study, &eval, task, &pair)?;
@@ -109,15 +109,15 @@ impl UnitWriter {
         &self.task
     }
 
-    /// Trials so far.
+    /// Number of trials written so far.
     pub(crate) fn trial_count(&self) -> u64 {
         self.points.iter().map(|(_, counts)| counts.n).sum()
     }
 
-    /// Writes a point. A trial that is given twice is written once, be it with its point given twice.
+    /// Writes a point. Duplicate trials are written once, even if the point itself is given twice.
     ///
     /// # Errors
-    /// A [`PointsError`] if the disk is full or the like.
+    /// A [`PointsError`] if writing fails, for example because the disk is full.
     pub fn write_point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
         let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
@@ -143,17 +143,17 @@ impl UnitWriter {
         Ok(())
     }
 
-    /// Puts both files in their places and says how many trials they hold.
+    /// Moves both files into place and returns the number of trials in them.
     ///
     /// # Errors
-    /// A [`PointsError`] if the disk is full or the like; the files that stood there before are whole then.
+    /// A [`PointsError`] if writing fails, for example because the disk is full; existing files are then unchanged.
     pub fn finish(mut self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
         self.trials.write(&self.rows.take())?;
         let mut points = OpenFile::create(FileKind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
         points.write(&point_rows(&self.eval, &self.task, &self.points))?;
         let trials = self.trials.close(provenance)?;
         let points = points.close(provenance)?;
-        // Between these two lines the pair does not match, which whoever opens it sees and counts the trials anew.
+        // Between these two lines the pair does not match. Readers detect that and recount the trials.
         trials.persist()?;
         points.persist()?;
         let mut total = TrialCounts::default();
@@ -164,21 +164,21 @@ impl UnitWriter {
     }
 }
 
-/// What no other pair of files is called: the time, the process and a number in it.
+/// A unique id of a pair of files: the time, the process id and a counter.
 fn unique_pair_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
     format!("{now:x}-{:x}-{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A file that is being written beside its place.
+/// A temporary file that is being written next to its final path.
 #[derive(Debug)]
 struct OpenFile {
     writer: ArrowWriter<BufWriter<NamedTempFile>>,
     path: PathBuf,
 }
 
-/// A file that is complete and on the disk, but not in its place.
+/// A file that is complete and synced to disk, but not yet moved to its final path.
 struct ClosedFile {
     file: NamedTempFile,
     path: PathBuf,
@@ -193,14 +193,14 @@ impl OpenFile {
         pair: &str,
     ) -> Result<Self, PointsError> {
         let path = kind.path(study, &eval.eval_id, task);
-        let dir = path.parent().expect("a file in a folder of its own");
-        std::fs::create_dir_all(dir).map_err(PointsError::io("make the folder", dir))?;
+        let dir = path.parent().expect("the path has a parent directory");
+        std::fs::create_dir_all(dir).map_err(PointsError::io("create the directory", dir))?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".reasonscape-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(dir).map_err(PointsError::io("write in", dir))?;
-        // Parquet's own types say all there is to say; a second schema beside them would be one more that can be damaged.
+        // Parquet's own types are sufficient; an embedded Arrow schema would be one more thing that can be damaged.
         let options = ArrowWriterOptions::new()
             .with_properties(properties(kind, eval, task, pair))
             .with_skip_arrow_metadata(true);
@@ -230,7 +230,7 @@ impl OpenFile {
 impl ClosedFile {
     fn persist(self) -> Result<(), PointsError> {
         self.file.persist(&self.path).map_err(|error| PointsError::io("replace", &self.path)(error.error))?;
-        // The new name is on the disk when the folder is. Where a folder cannot be opened, the system sees to it.
+        // The rename is durable once the directory is synced. Systems on which directories can't be opened do this themselves.
         if let Some(dir) = self.path.parent().and_then(|dir| File::open(dir).ok()) {
             dir.sync_all().map_err(PointsError::io("write", &self.path))?;
         }
@@ -243,16 +243,16 @@ fn failed(path: &Path, error: &ParquetError) -> PointsError {
 }
 
 fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("plain structures become JSON")
+    serde_json::to_string(value).expect("plain structures serialize to JSON")
 }
 
-/// Columns of trials that have a few values in a file, so that each takes a few bits of a dictionary.
+/// Columns of trials with few distinct values per file, which a dictionary encodes in a few bits.
 const FEW_VALUES: [&str; 10] =
     ["eval_id", "model", "template", "sampler", "base_task", "repeat", "status", "guess", "finish", "method"];
 
 fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> WriterProperties {
     let entry = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
-    // To set up a decompressor takes longer than to read a column that is short, or that a dictionary has made so.
+    // Setting up a decompressor takes longer than reading a column that is short or dictionary-encoded.
     let compression = match kind {
         FileKind::Trials => Compression::ZSTD(ZstdLevel::default()),
         FileKind::Points => Compression::UNCOMPRESSED,
@@ -261,8 +261,8 @@ fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> Writer
         .set_created_by(concat!("reasonscape ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(compression)
         .set_max_row_group_row_count(Some(ROW_GROUP))
-        // An index of pages gains little in files of one group, and has no checksum: where one of its bits is flipped,
-        // the library that reads it subtracts without looking.
+        // A page index gains little in files of one row group, and has no checksum: the Parquet reader does unchecked
+        // arithmetic on a corrupted one.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![
@@ -273,7 +273,7 @@ fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> Writer
             entry(key::PAIR, pair.to_owned()),
         ]));
     if kind == FileKind::Trials {
-        // Each key occurs once, so that neither a dictionary nor its least and greatest value are of use.
+        // Each key occurs once, so neither a dictionary nor min/max statistics are useful.
         let column = ColumnPath::from("cache_key");
         builder = builder
             .set_column_dictionary_enabled(column.clone(), false)
@@ -285,7 +285,7 @@ fn properties(kind: FileKind, eval: &EvalInfo, task: &str, pair: &str) -> Writer
     builder.build()
 }
 
-/// Trials on their way into columns.
+/// Column builders for trials.
 #[derive(Debug, Default)]
 struct TrialRows {
     texts: [StringBuilder; 6],

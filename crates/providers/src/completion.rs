@@ -23,7 +23,7 @@ impl Completion {
         self.finish == Finish::Length
     }
 
-    /// Whether the reply may be cached, so that it is never requested again: not one that says nothing and gives no
+    /// Whether the reply may be cached, so that it is never requested again: not one that is empty and gives no
     /// reason. A refusal by a content filter is a response like others.
     ///
     /// ```

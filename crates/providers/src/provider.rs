@@ -167,7 +167,7 @@ fn describe_invalid(body: &[u8], error: &serde_json::Error) -> Cow<'static, str>
     } else if start.starts_with("data:") || start.starts_with("event:") {
         "is a stream of events, which nobody asked for".into()
     } else if error.is_eof() {
-        "breaks off in the middle".into()
+        "ends in the middle".into()
     } else {
         format!("is not JSON (line {}, column {})", error.line(), error.column()).into()
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::ApiKey;
 
-/// A reply that is no answer.
+/// A reply without a usable answer.
 ///
 /// ```
 /// use reasonscape_providers::Provider;

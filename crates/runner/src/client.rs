@@ -1,4 +1,4 @@
-//! One request over HTTP, and what can become of it.
+//! One HTTP request and its possible outcomes.
 
 use std::error::Error as _;
 use std::time::{Duration, Instant};
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tracing::trace;
 
-/// An answer that is larger than this is none.
+/// Maximum size of a reply; larger ones are rejected.
 const MAX_REPLY_BYTES: u64 = 64 << 20;
 
-/// What a request may cost in time.
+/// Timeouts of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
-    /// To get a connection.
+    /// Maximum time to connect.
     pub(crate) connect: Duration,
-    /// Between two pieces of an answer, once the first has come: a model may think for minutes before it.
+    /// Maximum time between two chunks of a reply, after the first: a model may think for minutes before that.
     pub(crate) idle: Duration,
-    /// From start to end.
+    /// Maximum time for the whole request.
     pub(crate) total: Duration,
 }
 
-/// A place that answers for a model.
+/// An endpoint that serves a model.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     client: reqwest::Client,
-    /// What every request has in common: all but the body.
+    /// Template of every request: everything but the body.
     request: reqwest::Request,
     idle: Duration,
 }
 
-/// What came back, whatever it says.
+/// An HTTP reply of any status.
 #[derive(Debug)]
 pub(crate) struct RawReply {
     pub(crate) status: u16,
@@ -38,31 +38,33 @@ pub(crate) struct RawReply {
     pub(crate) latency: Duration,
 }
 
-/// Why nothing usable came back.
+/// Why there is no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TransportError {
-    #[error("`{host}` is not known; check the host name in `base_url` and the network")]
+    #[error("unknown host `{host}`; check the host name in `base_url` and the network")]
     UnknownHost { host: String },
-    #[error("nothing listens at `{host}`; start the server or mend `base_url`")]
+    #[error("connection refused by `{host}`; start the server or correct `base_url`")]
     Refused { host: String },
     #[error(
-        "no secure connection to `{host}`: {cause}; use http:// for a plain server, or mend its certificate"
+        "TLS connection to `{host}` failed: {cause}; use http:// for a server without TLS, or fix its certificate"
     )]
     Tls { host: String, cause: String },
-    #[error("no connection to `{host}`: {cause}")]
+    #[error("failed to connect to `{host}`: {cause}")]
     Connect { host: String, cause: String },
-    #[error("no answer in time; raise `timeout_seconds` if the model needs longer")]
+    #[error("request timed out; raise `timeout_seconds` if the model needs longer")]
     TimedOut,
-    #[error("the answer stopped half-way; raise `idle_timeout_seconds` if the server pauses that long")]
+    #[error(
+        "timed out in the middle of the reply; raise `idle_timeout_seconds` if the server pauses that long"
+    )]
     Stalled,
-    #[error("the answer is larger than {} MiB; is `base_url` a model's?", MAX_REPLY_BYTES >> 20)]
+    #[error("the reply is larger than {} MiB; check that `base_url` is a model endpoint", MAX_REPLY_BYTES >> 20)]
     TooLarge,
-    #[error("the connection broke off: {cause}")]
+    #[error("connection lost: {cause}")]
     Broken { cause: String },
 }
 
 impl TransportError {
-    /// Whether there was no connection at all.
+    /// Whether no connection was established.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(
             self,
@@ -70,7 +72,7 @@ impl TransportError {
         )
     }
 
-    /// Whether no request to this endpoint can succeed before somebody changes something.
+    /// Whether no request to this endpoint can succeed until a setting is changed.
     pub(crate) fn is_permanent(&self) -> bool {
         matches!(self, Self::UnknownHost { .. } | Self::Tls { .. })
     }
@@ -93,14 +95,14 @@ impl Endpoint {
             .pool_max_idle_per_host(usize::MAX)
             .tcp_nodelay(true)
             .user_agent(concat!("reasonscape/", env!("CARGO_PKG_VERSION")))
-            // A key must not follow a redirect to another host.
+            // Don't follow redirects: that could send the API key to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
         let request = client.post(url).headers(headers).build()?;
         Ok(Self { client, request, idle: timeouts.idle })
     }
 
-    /// The same for what is only read.
+    /// Same endpoint for GET requests.
     pub(crate) fn for_reading(
         url: &str,
         headers: HeaderMap,
@@ -111,7 +113,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// The same without headers and never through a proxy: a request to this machine must not leave it.
+    /// Same without headers and without a proxy: a request to this machine must not leave it.
     pub(crate) fn for_reading_locally(url: &str, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
         let client = reqwest::Client::builder().no_proxy();
         let mut endpoint = Self::with_client(client, url, HeaderMap::new(), timeouts)?;
@@ -119,11 +121,11 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Sends a request body and reads the whole answer.
+    /// Sends a request body and reads the complete reply.
     pub(crate) async fn send(&self, body: Vec<u8>) -> Result<RawReply, TransportError> {
         let started = Instant::now();
         trace!(host = self.host(), bytes = body.len(), "sending");
-        let mut request = self.request.try_clone().expect("what has no body can be cloned");
+        let mut request = self.request.try_clone().expect("requests without a body can be cloned");
         *request.body_mut() = Some(body.into());
         let mut response = self.client.execute(request).await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
@@ -145,14 +147,14 @@ impl Endpoint {
         Ok(RawReply { status, retry_after, body, latency })
     }
 
-    /// Its name and port, which hold no secret.
+    /// Host and port, which contain no secret.
     pub(crate) fn host(&self) -> String {
         let url = self.request.url();
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}{port}", url.host_str().unwrap_or_default())
     }
 
-    /// What reqwest says, in words that help. Its own text carries the URL, which may hold a secret.
+    /// Maps a reqwest error to a user-facing one. reqwest's own message contains the URL, which may hold a secret.
     fn problem(&self, error: &reqwest::Error) -> TransportError {
         let cause = root_cause(error);
         let host = self.host();
@@ -180,7 +182,7 @@ impl Endpoint {
     }
 }
 
-/// The innermost reason, without the URL that reqwest puts around it.
+/// The innermost cause, without the URL that reqwest adds.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
@@ -204,8 +206,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(MAX_RETRY_AFTER_SECONDS)))
 }
 
-/// How long to wait before try number `attempt` (from 1): doubling from half a second to a minute, with jitter so that
-/// many requests that failed together do not come back together. `random` is uniform in `[0, 1)`.
+/// Delay before retry number `attempt` (from 1): exponential from half a second to a minute, with jitter so that
+/// requests that failed together are not retried together. `random` is uniform in `[0, 1)`.
 pub(crate) fn backoff(attempt: u32, random: f64) -> Duration {
     let full = 0.5 * f64::from(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));
     Duration::from_secs_f64(full.min(60.0) * (0.5 + 0.5 * random))

@@ -1,29 +1,28 @@
-//! How many requests an endpoint is given at once: more while it copes, half when it says stop.
+//! How many requests an endpoint gets at once: more while it keeps up, half when it reports overload.
 
 use std::time::{Duration, Instant};
 
 use crate::client::backoff;
 use crate::failure_streak::FailureStreak;
 
-/// An additive-increase, multiplicative-decrease window, as congestion control on the Internet has it.
+/// An additive-increase, multiplicative-decrease (AIMD) window, as in TCP congestion control.
 ///
-/// It opens by one for each answer at first, and by one for each full window of answers once it has been cut. While
-/// answers take more than [`SLOWDOWN_FACTOR`] times as long per token as they did with few requests in flight, it does
-/// not open further: the endpoint is busy, and more would only wait. A 429 or 503 halves it, once for all requests that
-/// were in flight when the first of them came, and closes it for as long as `Retry-After` asks.
+/// It grows by one per response at first, and by one per full window of responses once it has been halved. It stops growing
+/// while responses take more than [`SLOWDOWN_FACTOR`] times as long per token as with few requests in flight: the endpoint
+/// is saturated, and further requests would only queue. A 429 or 503 halves it, once for all requests that were in flight
+/// at the first such reply, and pauses it for the time in `Retry-After`.
 ///
-/// An endpoint is down when its failures in a row are an [outage](FailureStreak::is_outage). It is then sent one request
-/// at a time, a probe, with growing pauses, until it answers; all others wait, and start over with few requests when it
-/// does.
+/// An endpoint is down when its consecutive failures are an [outage](FailureStreak::is_outage). It then gets one request at
+/// a time, a probe, with growing pauses, until it replies. All other requests wait and restart with a small window.
 ///
-/// Pure: time is an argument.
+/// Pure: the current time is an argument.
 #[derive(Debug)]
 pub(crate) struct CongestionWindow {
     size: f64,
     max: f64,
     in_flight: usize,
     is_slow_start: bool,
-    /// Seconds per token: the lowest running mean so far, and the running mean now.
+    /// Seconds per token: the lowest running mean so far, and the current running mean.
     baseline: Option<f64>,
     recent: Option<f64>,
     last_cut: Option<Instant>,
@@ -31,14 +30,14 @@ pub(crate) struct CongestionWindow {
     status: Outcome,
 }
 
-/// Whether the endpoint takes requests.
+/// Whether the endpoint accepts requests.
 #[derive(Debug)]
 enum Outcome {
-    /// Yes, as many as the window has room for.
+    /// Accepts as many as the window has room for.
     Open,
-    /// None before `until`: the endpoint asked for a pause, or could not be reached.
+    /// Accepts none before `until`: the endpoint requested a pause or could not be reached.
     Paused { until: Instant },
-    /// One at a time, to find out whether it is up again.
+    /// Accepts one at a time, to detect when it is up again.
     Down(OutageState),
 }
 
@@ -50,41 +49,40 @@ struct OutageState {
     next_probe: Instant,
     /// When the probe in flight was sent.
     probe_sent: Option<Instant>,
-    /// A pause that the endpoint asked for. It may outlast the outage.
+    /// Pause requested by the endpoint. It may outlast the outage.
     paused_until: Option<Instant>,
 }
 
-/// How long an endpoint has been down, and how many probes have failed in that time.
+/// How long an endpoint has been down, and how many probes have failed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outage {
     pub(crate) duration: Duration,
     pub(crate) failed_probes: u32,
 }
 
-/// How a request failed that may succeed when it is repeated.
+/// How a request failed that may succeed on retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransientFailure {
-    /// There was no connection.
+    /// No connection was established.
     Unreachable,
-    /// The endpoint has too much to do, and may say for how long to wait.
+    /// The endpoint is overloaded, and may specify how long to wait.
     Overloaded(Option<Duration>),
-    /// Anything else.
+    /// Any other transient failure.
     Other,
 }
 
-/// How long an endpoint is left alone that could not be reached. Failing fast, it would look as if it had all the time
-/// in the world.
+/// Pause after a failure to connect. Without it, fast failures would make the endpoint look idle and draw every request.
 const UNREACHABLE_COOLDOWN: Duration = Duration::from_millis(500);
 
-/// An endpoint is busy when a token takes this many times as long as the baseline.
+/// An endpoint is saturated when the time per token exceeds the baseline by this factor.
 const SLOWDOWN_FACTOR: f64 = 3.0;
-/// Requests in flight at the start.
+/// Initial number of requests in flight.
 const INITIAL_SIZE: f64 = 4.0;
-/// Weight of the newest answer in the running mean of the time per token.
+/// Weight of the newest response in the running mean of the time per token.
 const EWMA_ALPHA: f64 = 0.1;
 
 impl CongestionWindow {
-    /// A window that opens to `max` requests at once.
+    /// Creates a window that grows to at most `max` concurrent requests.
     pub(crate) fn new(max: usize) -> Self {
         let max = max.max(1) as f64;
         Self {
@@ -100,7 +98,7 @@ impl CongestionWindow {
         }
     }
 
-    /// How many requests may be in flight.
+    /// Current maximum of requests in flight.
     pub(crate) fn size(&self) -> usize {
         self.size as usize
     }
@@ -109,7 +107,7 @@ impl CongestionWindow {
         self.in_flight
     }
 
-    /// When it opens again, if the endpoint asked for a pause or is down.
+    /// When the window reopens, if the endpoint requested a pause or is down.
     pub(crate) fn closed_until(&self, now: Instant) -> Option<Instant> {
         let until = match &self.status {
             Outcome::Open => None,
@@ -119,7 +117,7 @@ impl CongestionWindow {
         until.filter(|until| *until > now)
     }
 
-    /// Whether a request probes an endpoint that is down, and the others wait for its result.
+    /// Whether a probe is in flight and other requests wait for its result.
     pub(crate) fn is_probing(&self) -> bool {
         matches!(&self.status, Outcome::Down(outage) if outage.probe_sent.is_some())
     }
@@ -151,7 +149,7 @@ impl CongestionWindow {
         is_free
     }
 
-    /// A request that was sent at `sent` has ended, and says nothing about the endpoint.
+    /// Removes a request sent at `sent` that carries no information about the state of the endpoint.
     pub(crate) fn release(&mut self, sent: Instant) {
         self.in_flight -= 1;
         if let Outcome::Down(outage) = &mut self.status {
@@ -159,19 +157,19 @@ impl CongestionWindow {
         }
     }
 
-    /// The endpoint sent a valid reply, if no completion: it is up.
+    /// Records a valid reply without a completion: the endpoint is up.
     pub(crate) fn mark_healthy(&mut self, sent: Instant) {
         self.release(sent);
         self.streak = FailureStreak::default();
         if let Outcome::Down(outage) = &self.status {
             self.status = outage.paused_until.map_or(Outcome::Open, |until| Outcome::Paused { until });
-            // Nothing is known about what it can take now: start over.
+            // The capacity after an outage is unknown: restart with a small window.
             self.size = INITIAL_SIZE.min(self.max);
             self.is_slow_start = true;
         }
     }
 
-    /// An answer of `tokens` tokens came after `latency`.
+    /// Records a response of `tokens` tokens after `latency`.
     pub(crate) fn answered(&mut self, sent: Instant, latency: Duration, tokens: u64) {
         self.mark_healthy(sent);
         let per_token = latency.as_secs_f64() / tokens.max(1) as f64;
@@ -186,7 +184,7 @@ impl CongestionWindow {
         }
     }
 
-    /// A request that was sent at `sent` has failed now.
+    /// Records the failure of a request sent at `sent`.
     pub(crate) fn failed(&mut self, sent: Instant, now: Instant, failure: TransientFailure) {
         let is_probe = matches!(&self.status, Outcome::Down(outage) if outage.probe_sent == Some(sent));
         self.release(sent);
@@ -195,7 +193,7 @@ impl CongestionWindow {
             TransientFailure::Unreachable => Some(UNREACHABLE_COOLDOWN),
             TransientFailure::Overloaded(retry_after) => retry_after,
         };
-        // One cut for all requests that were in flight when the endpoint first complained.
+        // Halve only once for all requests that were in flight at the first overload reply.
         if failure != TransientFailure::Other && self.last_cut.is_none_or(|cut| sent > cut) {
             self.size = (self.size / 2.0).max(1.0);
             self.is_slow_start = false;
@@ -247,7 +245,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const BUSY: TransientFailure = TransientFailure::Overloaded(None);
 
-    /// Fills the window and answers everything, `rounds` times.
+    /// Fills the window and answers every request, `rounds` times.
     fn answer_all(window: &mut CongestionWindow, rounds: usize, latency: Duration) {
         let now = Instant::now();
         for _ in 0..rounds {
@@ -322,7 +320,7 @@ mod tests {
         assert!(busy < 2 * size + 1 && window.size() == busy, "{size} {busy} {}", window.size());
     }
 
-    /// A window of 64 whose endpoint has just failed so often that it is down, and when that was.
+    /// A window of 64 whose endpoint has just gone down, and the time when it did.
     fn window_of_endpoint_that_is_down() -> (CongestionWindow, Instant) {
         let mut window = CongestionWindow::new(64);
         answer_all(&mut window, 10, SECOND);

@@ -1,4 +1,4 @@
-//! How many requests an endpoint gets at once: a congestion window with a queue in front of it.
+//! Limits the concurrent requests to an endpoint: a congestion window with a queue in front of it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use tracing::{debug, trace, warn};
 use crate::client::Endpoint;
 use crate::congestion_window::{CongestionWindow, TransientFailure};
 
-/// An endpoint that is down is not given up before this many probes have failed: a pause that it asked for may be longer
-/// than the outage time-out.
+/// An outage counts as lost only after this many failed probes: a pause requested by the endpoint may be longer than the
+/// outage timeout.
 const MIN_FAILED_PROBES: u32 = 3;
 
-/// An endpoint, and the requests that wait for it, first come, first served. Evaluations that share an endpoint take
-/// turns, because each has its own requests in the queue.
+/// An endpoint and its first-in, first-out queue of waiting requests. Evaluations that share an endpoint alternate,
+/// because each has its own requests in the queue.
 #[derive(Debug)]
 pub(crate) struct EndpointLimiter {
     endpoint: Endpoint,
@@ -29,7 +29,7 @@ struct State {
     queue: VecDeque<oneshot::Sender<()>>,
 }
 
-/// Permission for one request. It is given back with the request's result, or when it is dropped.
+/// Permission to send one request. Released with the request's result, or on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'g> {
     limiter: &'g EndpointLimiter,
@@ -45,21 +45,21 @@ impl EndpointLimiter {
         }
     }
 
-    /// A panic elsewhere leaves numbers that are still numbers.
+    /// Ignores lock poisoning: the state consists of plain numbers that stay valid after a panic elsewhere.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How soon a request can be sent, for choosing among several: when it opens if it is closed, then the requests in
-    /// flight and in the queue by the size of the window.
+    /// Sort key for choosing among several endpoints: when this one reopens if it is closed, then requests in flight and
+    /// queued relative to the window size.
     fn load(&self) -> (Option<Instant>, f64) {
         let (state, now) = (self.state(), Instant::now());
-        // The result of a probe comes soon.
+        // A probe's result is expected soon.
         let closed = state.window.closed_until(now).or_else(|| state.window.is_probing().then_some(now));
         (closed, (state.window.in_flight() + state.queue.len()) as f64 / state.window.size() as f64)
     }
 
-    /// When it opens again, if it is closed.
+    /// When the limiter reopens, if it is closed.
     pub(crate) fn closed_until(&self) -> Option<Instant> {
         self.state().window.closed_until(Instant::now())
     }
@@ -69,7 +69,7 @@ impl EndpointLimiter {
         self.state().window.outage(Instant::now()).is_some()
     }
 
-    /// Whether the endpoint has been down for this long, although it was probed.
+    /// Whether the endpoint has been down for this long despite being probed.
     pub(crate) fn is_lost(&self, outage_timeout: Duration) -> bool {
         let outage = self.state().window.outage(Instant::now());
         outage.is_some_and(|outage| {
@@ -77,7 +77,7 @@ impl EndpointLimiter {
         })
     }
 
-    /// Waits for a permit of the limiter that is likely to give one first.
+    /// Waits for a permit from the limiter that is likely to grant one first.
     pub(crate) async fn acquire(limiters: &[Arc<Self>]) -> Permit<'_> {
         loop {
             let loads = limiters.iter().map(|limiter| (limiter.load(), limiter));
@@ -92,7 +92,7 @@ impl EndpointLimiter {
         }
     }
 
-    /// Waits for a turn. `None` when another request was faster or the limiter has closed: choose a limiter again.
+    /// Waits for a permit. `None` if another request took it or the limiter closed; the caller then selects a limiter again.
     async fn wait_in_queue(&self) -> Option<Permit<'_>> {
         let now = Instant::now();
         let (turn, pause) = {
@@ -106,7 +106,7 @@ impl EndpointLimiter {
             (turn, pause)
         };
         match pause {
-            // When a pause ends, there may be no request in flight whose end would wake this one.
+            // When a pause ends, there may be no request in flight whose completion would wake this one.
             Some(until) => tokio::select! {
                 _ = turn => {}
                 () = tokio::time::sleep_until(until.into()) => {}
@@ -121,8 +121,8 @@ impl EndpointLimiter {
         Permit { limiter: self, sent, is_held: true }
     }
 
-    /// Updates the window after a request, and wakes as many in the queue as there is room for. Returns whether the
-    /// endpoint is down.
+    /// Updates the window after a request and wakes as many queued requests as fit. Returns whether the endpoint is
+    /// down.
     fn release(&self, update: impl FnOnce(&mut CongestionWindow)) -> bool {
         let mut state = self.state();
         let (size, was_down) = (state.window.size(), state.window.outage(Instant::now()).is_some());
@@ -130,8 +130,8 @@ impl EndpointLimiter {
         let now = Instant::now();
         let (closed_until, is_down) = (state.window.closed_until(now), state.window.outage(now).is_some());
         match (was_down, is_down) {
-            (false, true) => warn!(host = self.endpoint.host(), "does not answer; is tried now and then"),
-            (true, false) => warn!(host = self.endpoint.host(), "answers again"),
+            (false, true) => warn!(host = self.endpoint.host(), "endpoint is down; probing it periodically"),
+            (true, false) => warn!(host = self.endpoint.host(), "endpoint is up again"),
             _ => {}
         }
         if size != state.window.size() {
@@ -139,7 +139,7 @@ impl EndpointLimiter {
         }
         let mut free = if let Some(until) = closed_until {
             debug!(host = self.endpoint.host(), pause = ?(until - now), "closed");
-            // All of them: another limiter may be open.
+            // Wake all of them: another limiter may be open.
             usize::MAX
         } else if is_down {
             usize::from(!state.window.is_probing())
@@ -148,7 +148,7 @@ impl EndpointLimiter {
         };
         while free > 0 {
             match state.queue.pop_front() {
-                // A request that was given up in the meantime uses nothing up.
+                // A request that was abandoned while queued takes no slot.
                 Some(sender) => free -= usize::from(sender.send(()).is_ok()),
                 None => break,
             }
@@ -158,24 +158,24 @@ impl EndpointLimiter {
 }
 
 impl Permit<'_> {
-    /// The endpoint that the request goes to.
+    /// The endpoint to send the request to.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.limiter.endpoint
     }
 
-    /// A completion came.
+    /// Reports a completion.
     pub(crate) fn answered(mut self, latency: Duration, tokens: u64) {
         self.is_held = false;
         self.limiter.release(|window| window.answered(self.sent, latency, tokens));
     }
 
-    /// The endpoint sent a valid reply, if no completion.
+    /// Reports a valid reply without a completion.
     pub(crate) fn mark_healthy(mut self) {
         self.is_held = false;
         self.limiter.release(|window| window.mark_healthy(self.sent));
     }
 
-    /// The request failed, and may succeed later. Returns whether the endpoint is down: then every request waits for it.
+    /// Reports a transient failure. Returns whether the endpoint is down, in which case every request waits for it.
     pub(crate) fn failed(mut self, failure: TransientFailure) -> bool {
         self.is_held = false;
         self.limiter.release(|window| window.failed(self.sent, Instant::now(), failure))

@@ -1,68 +1,68 @@
-//! What happens during a run, as it happens. Progress bars, logs and pages only consume these.
+//! Events of a run. Progress bars, logs and pages only consume these.
 
 use std::time::Duration;
 
 use reasonscape_providers::Usage;
 
-/// Something that happened to an evaluation.
+/// An event of one evaluation.
 #[derive(Debug, Clone)]
 pub struct RunEvent {
     /// Index of the evaluation in the study.
     pub eval: usize,
-    /// What happened.
+    /// Kind and data of the event.
     pub kind: EventKind,
 }
 
-/// What can happen.
+/// Kinds of events.
 #[derive(Debug, Clone)]
 pub enum EventKind {
-    /// A round of this many trials begins.
+    /// A round of this many trials starts.
     Planned {
         /// Number of trials.
         trials: u64,
     },
-    /// Trials whose response is in the cache already.
+    /// Trials whose response was already in the cache.
     Cached {
         /// Number of trials.
         trials: u64,
     },
-    /// A response is durable.
+    /// A response was stored durably.
     Answered {
-        /// From sending to the last byte.
+        /// From sending the request to the last byte of the reply.
         latency: Duration,
-        /// What was counted.
+        /// Token counts of the response.
         usage: Usage,
-        /// Whether it was truncated.
+        /// Whether the response was truncated.
         truncated: bool,
     },
-    /// A request failed and will be sent again.
+    /// A request failed and will be retried.
     Retrying {
-        /// What went wrong.
+        /// The error.
         problem: String,
-        /// How long it waits.
+        /// Delay before the retry.
         wait: Duration,
     },
-    /// A trial has got no answer in this run: it is missing, and sent again by the next.
+    /// A trial got no response in this run. It is missing, and the next run sends it again.
     Missing {
-        /// Which one: task, coordinates and index.
+        /// The trial: task, parameters and index.
         trial: String,
-        /// Why.
+        /// The error.
         problem: String,
     },
-    /// No response has come for a while. Repeated every second until one does.
+    /// No response has arrived for a while. Repeated every second until one does.
     Waiting {
-        /// Requests that have been sent and not answered.
+        /// Requests sent and not yet answered.
         in_flight: u64,
-        /// Trials that another process or evaluation has claimed.
+        /// Trials claimed by another process or evaluation.
         claimed_elsewhere: u64,
-        /// Since when nothing has come.
+        /// Time since the last response.
         idle: Duration,
-        /// How long until something is sent, if every endpoint asked for a pause or is down.
+        /// Time until the next request, if every endpoint requested a pause or is down.
         pause: Option<Duration>,
     },
     /// No more requests are sent for this evaluation.
     Stopped {
-        /// Why, and what to do about it.
+        /// The reason, and what to do about it.
         reason: String,
     },
 }

@@ -1,20 +1,21 @@
-//! Consecutive failures, of an endpoint and of an evaluation.
+//! Consecutive failures of an endpoint or an evaluation.
 
 use std::time::Instant;
 
-/// An endpoint is down after this many failures in a row to connect,
+/// An endpoint is down after this many consecutive failures to connect,
 pub(crate) const MAX_CONNECT_FAILURES: u32 = 5;
-/// and after this many of any kind. Where a third of all requests fail, that happens once in a million.
+/// or after this many consecutive failures of any kind. If a third of all requests fail, a streak this long has a
+/// probability of one in a million.
 pub(crate) const MAX_CONSECUTIVE_FAILURES: u32 = 12;
 
-/// Consecutive failures; whoever holds it resets it with a reply.
+/// Consecutive failures; the owner resets it on every reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FailureStreak {
-    /// Failures to connect since the last failure of another kind.
+    /// Consecutive failures to connect.
     pub(crate) connect_failures: u32,
-    /// Failures of any kind.
+    /// Consecutive failures of any kind.
     pub(crate) total: u32,
-    /// When the first of them was noticed.
+    /// When the first of them occurred.
     pub(crate) since: Option<Instant>,
 }
 
@@ -28,12 +29,12 @@ impl FailureStreak {
         }
     }
 
-    /// Whether too many connections in a row have failed for that to be chance.
+    /// Whether too many consecutive connection attempts have failed for this to be chance.
     pub(crate) fn is_unreachable(self) -> bool {
         self.connect_failures >= MAX_CONNECT_FAILURES
     }
 
-    /// Whether the streak is too long to be chance, whatever failed.
+    /// Whether the streak is too long to be chance, regardless of the kind of failure.
     pub(crate) fn is_outage(self) -> bool {
         self.is_unreachable() || self.total >= MAX_CONSECUTIVE_FAILURES
     }

@@ -1,4 +1,4 @@
-//! What a run would send and cost, before anything is spent.
+//! Estimates what a run would send and cost, before anything is spent.
 
 use std::ops::ControlFlow;
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use crate::run::RunError;
 
-/// Responses read to learn how long the answers of an evaluation are.
+/// Maximum cached responses to read for the mean completion length of an evaluation.
 const MAX_SAMPLED: u64 = 200;
-/// Bytes of a request to a token of its prompt, roughly.
+/// Approximate bytes of a request per prompt token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What a run of one evaluation would send.
+/// Estimate for one evaluation.
 #[derive(Debug, Clone)]
 pub struct Forecast {
     /// Identifier of the evaluation.
@@ -27,16 +27,16 @@ pub struct Forecast {
     pub points: usize,
     /// Trials planned.
     pub trials: u64,
-    /// Of these, answered already.
+    /// Trials with a cached response.
     pub cached: u64,
-    /// Tokens of the prompts that would be sent, roughly.
+    /// Estimated prompt tokens.
     pub prompt_tokens: u64,
-    /// Tokens of the answers that would come: as long as those in the cache are on average, or a quarter of what the
-    /// sampler allows.
+    /// Estimated completion tokens: the mean length of cached responses, or a quarter of the sampler's limit if there are
+    /// none.
     pub completion_tokens: u64,
-    /// Tokens of the answers if every one ran into the sampler's limit.
+    /// Completion tokens if every response reached the sampler's limit.
     pub max_completion_tokens: Option<u64>,
-    /// What it would cost, where prices are known.
+    /// Estimated cost, if prices are known.
     pub cost: Option<f64>,
 }
 
@@ -63,7 +63,7 @@ impl Forecast {
     }
 }
 
-/// A forecast as programs read it.
+/// A forecast as serialized to JSON.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ForecastSummary {
     /// The id of the evaluation.
@@ -88,12 +88,12 @@ pub struct ForecastSummary {
     pub cost: Option<f64>,
 }
 
-/// Looks up every trial that a run would send, and sends nothing. A study without a cache has nothing cached.
+/// Looks up every trial of a run without sending anything. A study without a cache has no cached responses.
 ///
-/// If the study sets a precision, the forecast is an upper bound: every point up to its maximum.
+/// If the study sets a precision, the forecast is an upper bound: it counts every point up to its maximum.
 ///
 /// # Errors
-/// A [`RunError`] when the study or the cache cannot be read, or nothing is selected.
+/// A [`RunError`] when the study or the cache cannot be read, or the selection matches nothing.
 pub fn forecast(
     study: &Study,
     selection: &Selection,
@@ -170,7 +170,7 @@ fn completion_tokens(eval: &Eval, response: &Response) -> Option<u64> {
     eval.provider.parse(response.status, &response.body).ok()?.usage.completion_tokens
 }
 
-/// The sampler's limit, by whichever name the provider takes.
+/// The sampler's token limit, under either of its names.
 fn token_limit(eval: &Eval) -> Option<u64> {
     ["max_tokens", "max_completion_tokens"].iter().find_map(|name| eval.params.get(*name)?.as_u64())
 }

@@ -1,14 +1,14 @@
-//! Sends the requests of a study to models: the only crate that talks to them.
+//! Sends the requests of a study to models. No other crate does.
 //!
-//! [`run`] walks the plan of a study, skips what the cache holds, claims the rest, sends it within the limits of each
+//! [`run`] walks the plan of a study, skips cached responses, claims the rest, sends them within the limits of each
 //! endpoint, and stores the replies. It emits [`RunEvent`]s; progress bars, logs and pages only consume them.
-//! [`forecast`] says what a run would send and cost; [`list_models`] and [`send_test_request`] probe an endpoint,
-//! [`list_local_models`] a server that no study names yet.
+//! [`forecast`] estimates the requests and cost of a run; [`list_models`] and [`send_test_request`] probe an endpoint of a
+//! study, [`list_local_models`] a server that is not in a study yet.
 //!
 //! # Promises
-//! A response counts when it is on disk, not before. An identical request is not sent twice, not even by two processes
-//! that share a cache. A failure of the network is recorded, retried and reported as a missing trial, never as an
-//! incorrect answer. Keys reach no log, file or error. Responses are not scored here.
+//! A response counts only once it is on disk. Identical requests are not sent twice, not even by two processes that share
+//! a cache. Network failures are recorded, retried and reported as missing trials, never as incorrect responses. API keys
+//! never appear in logs, files or errors. Responses are not scored here.
 
 mod client;
 mod congestion_window;

@@ -1,4 +1,4 @@
-//! Probes an endpoint before a run, so that a wrong setting is reported in plain words.
+//! Probes an endpoint before a run, to report wrong settings early.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use serde_json::Value;
 use crate::client::{Endpoint, RawReply, Timeouts, TransportError};
 use crate::run::{RunError, header_map};
 
-/// How long a probe waits for a connection and for the list of models.
+/// Timeout for connecting and for listing models.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a probe found nothing.
+/// Why a probe failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// A key or a header cannot be had, as when its variable is not set.
+    /// A key or header is not available, for example because its environment variable is not set.
     #[error(transparent)]
     Headers(#[from] RunError),
     /// The endpoint cannot be reached.
     #[error("{0}")]
     Unreachable(String),
-    /// It answers, and refuses.
+    /// The endpoint rejected the request.
     #[error(transparent)]
     Refused(#[from] ReplyError),
-    /// It has no list of models.
-    #[error("it does not list its models (HTTP {status})")]
+    /// The endpoint does not list its models.
+    #[error("the endpoint does not list its models (HTTP {status})")]
     NoList {
         /// The HTTP status.
         status: u16,
     },
-    /// The request could not be made.
-    #[error("the request cannot be made: {0}")]
+    /// The HTTP client or the request could not be created.
+    #[error("failed to create the request: {0}")]
     Client(String),
 }
 
@@ -42,20 +42,20 @@ impl From<TransportError> for ProbeError {
     }
 }
 
-/// The models that an endpoint lists. It costs nothing.
+/// Lists the models of an endpoint, without sending a completion request.
 ///
 /// # Errors
-/// A [`ProbeError`] that says what is wrong and what would be right.
+/// A [`ProbeError`] with the cause and a hint.
 pub fn list_models(eval: &Eval, base_url: &str) -> Result<Vec<String>, ProbeError> {
     let reply = exchange(eval, &models_url(base_url), None, PROBE_TIMEOUT)?;
     parse_models(eval.provider, &reply)
 }
 
-/// The models that a server on this machine lists, without a study: no key is sent, and no proxy is used.
+/// Lists the models of a server on this machine, without a study: no key is sent, and no proxy is used.
 ///
 /// # Errors
-/// A [`ProbeError`]: nothing answers within `timeout`, a key is needed ([`ProbeError::Refused`]), or what answers
-/// lists no models ([`ProbeError::NoList`]).
+/// A [`ProbeError`]: no reply within `timeout`, a key is required ([`ProbeError::Refused`]), or the reply is not a list of
+/// models ([`ProbeError::NoList`]).
 pub fn list_local_models(base_url: &str, timeout: Duration) -> Result<Vec<String>, ProbeError> {
     let timeouts = Timeouts { connect: timeout, idle: timeout, total: timeout };
     let endpoint = || Endpoint::for_reading_locally(&models_url(base_url), timeouts);
@@ -69,7 +69,7 @@ fn models_url(base_url: &str) -> String {
 fn parse_models(provider: Provider, reply: &RawReply) -> Result<Vec<String>, ProbeError> {
     match reply.status {
         200 => {}
-        // What refuses the key here refuses it everywhere, and says so as it would in a run.
+        // A rejected key would be rejected in a run too; report it with the same error.
         401 | 403 => return Err(refusal(provider, reply)),
         status => return Err(ProbeError::NoList { status }),
     }
@@ -81,10 +81,10 @@ fn parse_models(provider: Provider, reply: &RawReply) -> Result<Vec<String>, Pro
     Ok(models.iter().filter_map(name).collect())
 }
 
-/// Sends one short request with everything that a run would send along, and returns the reply and its latency.
+/// Sends one short request with the settings of a run, and returns the reply and its latency.
 ///
 /// # Errors
-/// A [`ProbeError`] that says what is wrong and what would be right.
+/// A [`ProbeError`] with the cause and a hint.
 pub fn send_test_request(eval: &Eval, base_url: &str) -> Result<(String, Duration), ProbeError> {
     let message = Message { role: Role::User, content: "Reply with the one word: ready".into() };
     let body = eval.payload(&[message]).to_string().into_bytes();
@@ -110,13 +110,13 @@ fn exchange(eval: &Eval, url: &str, body: Option<Vec<u8>>, total: Duration) -> R
     }
 }
 
-/// One request and its answer, on a runtime of its own.
+/// Sends one request and waits for the reply, on its own runtime.
 fn send(
     endpoint: impl FnOnce() -> Result<Endpoint, reqwest::Error>,
     body: Vec<u8>,
 ) -> Result<RawReply, ProbeError> {
     let client = |error: String| ProbeError::Client(error);
-    // A second call finds the provider installed already, which is what was wanted.
+    // Fails if the provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| client(error.to_string()))?;

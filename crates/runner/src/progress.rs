@@ -1,4 +1,4 @@
-//! Progress of a run, counted from its events, for whoever shows it: bars, lines, pages.
+//! Progress of a run, computed from its events, for progress bars, log lines and pages.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventKind, MissingTrial};
 
-/// A stall is reported when no response has come for this long.
+/// A stall is reported after this long without a response.
 const MIN_STALL: Duration = Duration::from_secs(5);
 
 /// The counts of one evaluation.
@@ -21,22 +21,22 @@ pub struct ProgressCounts {
     pub answered: u64,
     /// Of those answered, truncated.
     pub truncated: u64,
-    /// Trials without an answer.
+    /// Trials without a response.
     pub missing: u64,
-    /// Requests that are sent again.
+    /// Requests that are being retried.
     pub retried: u64,
-    /// Tokens of the prompts of this run.
+    /// Prompt tokens of this run.
     pub prompt_tokens: u64,
-    /// Tokens of the completions of this run.
+    /// Completion tokens of this run.
     pub completion_tokens: u64,
-    /// What it waits for, while nothing comes.
+    /// What the run is waiting for, while no responses arrive.
     pub waiting: Option<String>,
-    /// What went wrong last.
+    /// The most recent error.
     pub problem: Option<String>,
 }
 
 impl ProgressCounts {
-    /// Adds an event.
+    /// Applies an event.
     pub fn count(&mut self, event: &EventKind) {
         self.waiting = None;
         match event {
@@ -64,22 +64,22 @@ impl ProgressCounts {
         }
     }
 
-    /// Trials of which it is known what became of them.
+    /// Trials with a final state: cached, answered or missing.
     pub fn done(&self) -> u64 {
         self.cached + self.answered + self.missing
     }
 
-    /// Tokens of prompts and completions.
+    /// Prompt and completion tokens together.
     pub fn tokens(&self) -> u64 {
         self.prompt_tokens + self.completion_tokens
     }
 
-    /// Answers in a second.
+    /// Responses per second.
     pub fn rate(&self, elapsed: Duration) -> f64 {
         self.answered as f64 / elapsed.as_secs_f64().max(1e-3)
     }
 
-    /// How long the rest takes at this rate.
+    /// Estimated remaining time at the current rate.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         let (left, rate) = (self.planned.saturating_sub(self.done()), self.rate(elapsed));
         let seconds = (left > 0 && rate > 0.0).then(|| left as f64 / rate)?;
@@ -87,23 +87,23 @@ impl ProgressCounts {
     }
 }
 
-/// What is waited for while nothing happens: `waiting for 12 answers, none for 45 s`.
+/// Describes what the run is waiting for: `waiting for 12 answers, none for 45 s`.
 fn describe_wait(in_flight: u64, claimed_elsewhere: u64, idle: Duration, pause: Option<Duration>) -> String {
     let count = |number: u64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let what = match (in_flight, claimed_elsewhere, pause) {
         (0, _, Some(pause)) => {
-            return format!("the endpoint is left alone for {} s more", pause.as_secs() + 1);
+            return format!("the endpoint is paused for another {} s", pause.as_secs() + 1);
         }
         (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
         (0, claimed_elsewhere, None) => {
-            format!("{} that somebody else asks", count(claimed_elsewhere, "answer"))
+            format!("{} requested by another process", count(claimed_elsewhere, "answer"))
         }
         (in_flight, ..) => count(in_flight, "answer"),
     };
     format!("waiting for {what}, none for {} s", idle.as_secs())
 }
 
-/// A failure and the trials that it left without a response.
+/// An error and the trials that have no response because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureGroup {
     /// The error.
@@ -114,7 +114,7 @@ pub struct FailureGroup {
     pub trials: u64,
 }
 
-/// Each problem once, in the order in which they came.
+/// Groups failures by error, in order of first occurrence.
 pub fn group_failures(missing: &[MissingTrial]) -> Vec<FailureGroup> {
     let mut groups: Vec<FailureGroup> = Vec::new();
     for MissingTrial { trial, problem } in missing {
@@ -126,7 +126,7 @@ pub fn group_failures(missing: &[MissingTrial]) -> Vec<FailureGroup> {
     groups
 }
 
-/// A number in a few characters: `950`, `4.5k`, `1.2M`.
+/// Formats a number compactly: `950`, `4.5k`, `1.2M`.
 pub fn compact_number(number: f64) -> String {
     match number {
         ..999.5 => format!("{number:.0}"),
@@ -157,8 +157,8 @@ mod tests {
         };
         assert_eq!(describe(12, 0, None), "waiting for 12 answers, none for 45 s");
         assert_eq!(describe(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
-        assert_eq!(describe(0, 3, None), "waiting for 3 answers that somebody else asks, none for 45 s");
-        assert_eq!(describe(0, 0, Some(11.2)), "the endpoint is left alone for 12 s more");
+        assert_eq!(describe(0, 3, None), "waiting for 3 answers requested by another process, none for 45 s");
+        assert_eq!(describe(0, 0, Some(11.2)), "the endpoint is paused for another 12 s");
         assert_eq!(describe(0, 0, None), "nothing for 45 s");
     }
 

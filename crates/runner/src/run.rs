@@ -1,4 +1,4 @@
-//! A run: sends every request whose response is not in the cache, until each is answered or missing, or it is stopped.
+//! A run: sends every request whose response is not cached, until each is answered or missing, or the run is stopped.
 
 mod attempt;
 mod budget;
@@ -11,9 +11,10 @@ mod planner;
 mod retry;
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
+use std::time::{Duration, Instant};
 
 use reasonscape_cache::{Cache, CacheError, Writer};
 use reasonscape_core::Point;
@@ -33,48 +34,56 @@ use self::eval_runner::EvalRunner;
 pub(crate) use self::limiters::header_map;
 use self::limiters::{Limiters, endpoint_limiters};
 
-/// How a run is to end before it is done.
+/// How to end a run early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shutdown {
-    /// Go on.
+    /// Continue.
     None,
-    /// Send nothing more, and wait for what is in flight.
+    /// Send no more requests, and wait for those in flight.
     Drain,
-    /// Leave at once; what is in flight is lost.
+    /// Exit at once; responses to requests in flight are lost.
     Immediate,
 }
 
-/// Why a run could not begin, or had to end.
+/// Why a run could not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The study is wrong, or a key is missing.
+    /// The study is invalid, or an API key is missing.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// The cache cannot be read or written: without it nothing would be kept.
+    /// The cache cannot be read or written, so no response could be stored.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// What is selected does not exist.
+    /// The selection matches nothing.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// The HTTP client could not be set up.
-    #[error("the HTTP client could not be set up: {problem}")]
+    /// The HTTP client could not be created.
+    #[error("failed to create the HTTP client: {problem}")]
     Client {
-        /// What it said.
+        /// The error.
         problem: String,
     },
-    /// What the next round should request could not be found out.
+    /// Responses arrived and could not be written to disk.
+    #[error("{error}{}", describe_unstored(unstored))]
+    Storage {
+        /// Names of the trials whose responses are lost.
+        unstored: Vec<String>,
+        /// The first write error.
+        error: CacheError,
+    },
+    /// The next round could not be determined.
     #[error(transparent)]
     NextRound(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Decides which problems of each point an evaluation requests next, given the last round, or none before the first;
-/// `None` ends it. It is called on a thread of its own when all responses of the last round are stored.
+/// Decides which problems of each point an evaluation requests next, given the last round (`None` before the first);
+/// returning `None` ends the evaluation. Called on a separate thread once all responses of the last round are stored.
 pub type NextRound<'a> = dyn Fn(&Eval, &[Point<'_>], Option<&TestRanges>) -> Result<Option<Vec<Range<usize>>>, RunError>
     + Sync
     + 'a;
 
-/// Everything that the parts of a run share.
+/// State shared by all parts of a run.
 struct Shared<'s> {
     study: &'s Study,
     points: Vec<Point<'s>>,
@@ -84,24 +93,81 @@ struct Shared<'s> {
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Shutdown>,
     budget: BudgetTracker,
+    storage: StorageState,
     next_round: Option<&'s NextRound<'s>>,
+    /// The newest cache entry at the start of the run: responses after it were paid for during the run.
+    last_entry: i64,
+}
+
+/// Whether responses can be written to disk. If not, no more requests are sent, because their responses would be paid
+/// for and lost.
+#[derive(Default)]
+struct StorageState {
+    has_failed: watch::Sender<bool>,
+    failure: Mutex<Option<StorageFailure>>,
+}
+
+struct StorageFailure {
+    error: CacheError,
+    since: Instant,
+    unstored: Vec<String>,
+}
+
+impl StorageState {
+    /// Stops the run after a failed write. Returns for how long writes have been failing.
+    fn fail(&self, error: &CacheError) -> Duration {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = failure.get_or_insert_with(|| StorageFailure {
+            error: error.clone(),
+            since: Instant::now(),
+            unstored: Vec::new(),
+        });
+        self.has_failed.send_replace(true);
+        failure.since.elapsed()
+    }
+
+    /// Discards a response after writing it has been retried for long enough.
+    fn add_unstored(&self, trial: String) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = failure.as_mut() {
+            failure.unstored.push(trial);
+        }
+    }
+
+    fn result(&self) -> Result<(), RunError> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(StorageFailure { error, unstored, .. }) => Err(RunError::Storage { unstored, error }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Lists the responses that arrived and were lost.
+fn describe_unstored(unstored: &[String]) -> String {
+    const MAX_NAMED: usize = 3;
+    if unstored.is_empty() {
+        return "; every response received was stored".to_owned();
+    }
+    let named: Vec<&str> = unstored.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = if unstored.len() > MAX_NAMED { ", …" } else { "" };
+    format!("; responses received and not stored: {} ({}{more})", unstored.len(), named.join(", "))
 }
 
 impl Shared<'_> {
     async fn emit(&self, eval: usize, kind: EventKind) {
-        // Without a receiver the run goes on, to fill the cache.
+        // The run continues without a receiver: filling the cache doesn't need one.
         let _ = self.events.send(RunEvent { eval, kind }).await;
     }
 }
 
-/// Runs a study: every point up to its count, or in rounds that `next_round` decides.
+/// Runs a study: every point up to its count, or in rounds determined by `next_round`.
 ///
-/// Events are sent as they happen; `stop` may be raised at any time. The summary counts for every evaluation the trials
-/// that were planned, cached and answered, and those that are missing.
+/// Events are sent as they happen; `stop` may be set at any time. The summary counts the planned, cached, answered and
+/// missing trials of every evaluation.
 ///
 /// # Errors
-/// A [`RunError`] when the study, a key or the cache does not allow a run. A model that fails is not an error: its trials
-/// are missing, and the summary says so.
+/// A [`RunError`] when the study, an API key or the cache prevents the run. A failing model is not an error: its trials
+/// are missing, and the summary reports them.
 pub fn run<'s>(
     study: &'s Study,
     selection: &'s Selection,
@@ -116,11 +182,25 @@ pub fn run<'s>(
         (0..study.evals.len()).filter(|eval| is_selected(&study.evals[*eval], selection)).collect();
     let limiters = endpoint_limiters(study, &evals)?;
     let budget = BudgetTracker::new(study.budget, selection.shard);
+    let last_entry = cache.reader()?.last_entry()?;
     let writer = cache.writer()?;
-    let shared = Shared { study, points, selection, cache, writer, events, stop, budget, next_round };
+    let storage = StorageState::default();
+    let shared = Shared {
+        study,
+        points,
+        selection,
+        cache,
+        writer,
+        events,
+        stop,
+        budget,
+        storage,
+        next_round,
+        last_entry,
+    };
 
-    // One thread for all that waits on the network: the planning and the writing have theirs, and handing every reply
-    // from one thread to another would cost a quarter more.
+    // One thread for all network I/O: planning and writing have their own, and passing every reply between threads would
+    // cost a quarter more.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -140,20 +220,26 @@ pub fn run<'s>(
             }
         })
     })?;
+    shared.storage.result()?;
     let summary = |(eval_index, counters): (&usize, &EvalCounters)| {
         counters.summary(*eval_index, &study.evals[*eval_index])
     };
-    // An immediate shutdown does not wait until the system has looked up a host name.
+    // An immediate shutdown does not wait for pending DNS lookups.
     runtime.shutdown_background();
     let stopped = *shared.stop.borrow() != Shutdown::None;
-    Ok(RunSummary { evals: evals.iter().zip(&counters).map(summary).collect(), stopped })
+    let summary = RunSummary { evals: evals.iter().zip(&counters).map(summary).collect(), stopped };
+    // Failing to record the savings does not fail the run: the responses are stored.
+    if let Err(error) = cache.add_savings(summary.evals.iter().map(|eval| (eval.id.as_str(), eval.saved))) {
+        tracing::warn!(%error, "savings not recorded");
+    }
+    Ok(summary)
 }
 
 /// Checks what [`run`] checks before it sends anything, without side effects: that the selection matches something, that
-/// keys are in the environment, and that HTTP can carry the headers.
+/// keys are in the environment, and that headers are valid.
 ///
 /// # Errors
-/// The [`RunError`] that [`run`] would give.
+/// The [`RunError`] that [`run`] would return.
 pub fn check(study: &Study, selection: &Selection) -> Result<(), RunError> {
     check_selection(study, selection)?;
     let mut selected = study.evals.iter().filter(|eval| is_selected(eval, selection));
@@ -172,7 +258,7 @@ async fn run_eval<'scope, 'env, 's: 'env>(
     let eval_limiters: Vec<Arc<EndpointLimiter>> =
         eval.endpoints().map(|url| Arc::clone(&limiters[&(eval_index, url)])).collect();
     let runner = EvalRunner::new(shared, eval_index, &eval_limiters, counters)?;
-    // Deciding reads many responses, and other evaluations wait for the network on this thread.
+    // On a separate thread: the decision reads many responses, and this thread serves the network I/O of other evaluations.
     let decide = async |next_round: &'env NextRound<'s>, last: Option<Vec<Range<usize>>>| {
         let (sender, decided) = tokio::sync::oneshot::channel();
         scope.spawn(move || sender.send(next_round(eval, &shared.points, last.as_deref())));
@@ -192,8 +278,9 @@ async fn run_eval<'scope, 'env, 's: 'env>(
         shared.emit(eval_index, EventKind::Planned { trials }).await;
         runner.run_round(scope, shared, requested.clone()).await?;
         let Some(next_round) = shared.next_round else { return Ok(()) };
-        if counters.stopped().is_some() || *shared.stop.borrow() != Shutdown::None {
-            // How many trials the next round would have had is not known.
+        let is_ended = *shared.stop.borrow() != Shutdown::None || *shared.storage.has_failed.borrow();
+        if counters.stopped().is_some() || is_ended {
+            // The number of trials in the next round is unknown.
             counters.plan_finished.store(false, Relaxed);
             return Ok(());
         }

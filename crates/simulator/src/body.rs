@@ -1,4 +1,4 @@
-//! The body of a response: whole, or broken off on purpose.
+//! The body of a response: complete, or deliberately truncated.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::service::ConnectionReset;
 #[derive(Debug)]
 pub(crate) struct SimulatedBody {
     data: Option<Bytes>,
-    /// Where the body breaks off: how long the connection stays open after what was sent.
+    /// For a truncated body: how long the connection stays open after the data is sent.
     close_after: Option<Pin<Box<Sleep>>>,
 }
 
@@ -23,7 +23,7 @@ impl SimulatedBody {
         Self { data: Some(data), close_after: None }
     }
 
-    /// A body that ends with an error. The pause lets the part that there is be written out first.
+    /// A body that ends with a connection error. The pause gives the partial data time to reach the client.
     pub(crate) fn truncated(data: Bytes, pause: Duration) -> Self {
         Self { data: Some(data), close_after: Some(Box::pin(tokio::time::sleep(pause))) }
     }

@@ -1,13 +1,13 @@
-//! Answers that are wrong for certain and still look like answers.
+//! Plausible answers that are guaranteed to be incorrect.
 
 use reasonscape_core::AnswerType;
 
 use crate::rng::Rng;
 
-/// Table cells that no generated table holds, and hardly a dataset either.
+/// Table cells that occur in no generated table, and are unlikely in a dataset.
 const OTHER_WORDS: [&str; 4] = ["Umbrella, folded", "Archive", "Lighthouse", "Ladder, steep"];
 
-/// A wrong answer in the form of the right one. It is never the target, in no notation.
+/// An incorrect answer in the same format as the target. It never equals the target, in any notation.
 pub(crate) fn answer(kind: AnswerType, target: &str, rng: &mut Rng) -> String {
     match kind {
         AnswerType::Integer => other_number(target, rng),
@@ -21,7 +21,7 @@ pub(crate) fn answer(kind: AnswerType, target: &str, rng: &mut Rng) -> String {
     }
 }
 
-/// A whole number that is off by a little; of anything else, a longer one.
+/// An integer close to the target; if the target isn't an integer, the target with digits appended.
 fn other_number(target: &str, rng: &mut Rng) -> String {
     let off = 1 + rng.below(9) as i64;
     match target
@@ -34,7 +34,7 @@ fn other_number(target: &str, rng: &mut Rng) -> String {
     }
 }
 
-/// Two neighbours swapped, or where all items are alike, one more of them.
+/// The target with two neighbors swapped; if all items are equal, with one item added.
 fn other_list(target: &str, rng: &mut Rng) -> String {
     let mut items: Vec<&str> = target.split(", ").collect();
     let different: Vec<usize> =
@@ -51,7 +51,7 @@ fn other_list(target: &str, rng: &mut Rng) -> String {
     items.join(", ")
 }
 
-/// One symbol too few, or where there is only one, one too many.
+/// The target without its last symbol; if it has only one, with that symbol doubled.
 fn other_symbols(target: &str) -> String {
     let mut symbols = target.to_owned();
     let last = symbols.pop();
@@ -67,12 +67,12 @@ fn other_day(target: &str, rng: &mut Rng) -> String {
         return "2100-01-01".to_owned();
     };
     let day: usize = day.parse().unwrap_or(1);
-    // A shift by 1 to 27 among 28 days never comes back to where it was.
+    // A shift by 1 to 27 modulo 28 never returns to the same day.
     let other = 1 + (day + rng.below(27)) % 28;
     format!("{month}-{other:02}")
 }
 
-/// A list with one value less, or of nothing, with one more.
+/// The target list without one value; for an empty list, a list of three values.
 fn other_json(target: &str, rng: &mut Rng) -> String {
     match serde_json::from_str(target) {
         Ok(serde_json::Value::Array(mut values)) if !values.is_empty() => {

@@ -1,4 +1,4 @@
-//! Known faults: what goes wrong on purpose, and how often.
+//! Injected faults: which kinds occur, and how often.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use reasonscape_core::closest;
 
 use crate::rng::{Rng, hash};
 
-/// A way for a request to go wrong.
+/// A kind of injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// `429`: status 429 with `Retry-After`.
     TooManyRequests,
-    /// `500`: status 500 with an error in JSON.
+    /// `500`: status 500 with a JSON error.
     ServerError,
-    /// `503`: status 503 with an error in JSON.
+    /// `503`: status 503 with a JSON error.
     Unavailable,
-    /// `slow`: the right reply, later.
+    /// `slow`: the normal reply, delayed.
     Slow,
-    /// `stall`: the request is taken and never answered.
+    /// `stall`: the request is accepted and never answered.
     Stall,
     /// `reset`: the connection is closed without a reply.
     Reset,
-    /// `half`: half of the body that `Content-Length` promises, then the connection is closed.
+    /// `half`: half of the body that `Content-Length` announces, then the connection is closed.
     Half,
-    /// `invalid-json`: status 200, but the JSON breaks off.
+    /// `invalid-json`: status 200, but the JSON is truncated.
     InvalidJson,
-    /// `wrong-type`: a page in HTML, with status 200 or 502.
+    /// `wrong-type`: an HTML page, with status 200 or 502.
     WrongType,
     /// `empty`: status 200, no text and no finish reason.
     Empty,
-    /// `no-usage`: the right reply without token counts.
+    /// `no-usage`: the normal reply without token counts.
     NoUsage,
-    /// `overflow`: status 400, the prompt does not fit the context. It belongs to the prompt: asking again does not help.
+    /// `overflow`: status 400, the prompt does not fit the context. It depends on the prompt, so a retry does not help.
     Overflow,
-    /// `filter`: status 400, a content filter refuses the prompt, whenever it is sent. Only if it is named: it changes
-    /// what a model scores.
+    /// `filter`: status 400, a content filter refuses the prompt, every time it is sent. Not part of `all`, because it
+    /// changes a model's score.
     Filter,
 }
 
@@ -73,13 +73,13 @@ impl FaultKind {
         "filter",
     ];
 
-    /// The name by which it is asked for.
+    /// The name of the kind in a `--faults` specification.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 }
 
-/// What goes wrong, how often, and how.
+/// Which faults to inject, how often, and with which settings.
 ///
 /// ```
 /// use reasonscape_simulator::{FaultKind, Faults};
@@ -93,15 +93,15 @@ impl FaultKind {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Faults {
-    /// The share of requests that go wrong, from 0 to 1. Each kind has an equal part in it.
+    /// The proportion of requests that fail, from 0 to 1, divided equally among the kinds.
     pub rate: f64,
-    /// What can happen; nothing does where there is none.
+    /// The kinds of fault to inject; if empty, none are injected.
     pub kinds: Vec<FaultKind>,
-    /// Another seed has other requests go wrong.
+    /// Determines which requests fail.
     pub seed: u64,
-    /// What `Retry-After` says, in seconds; fractions are sent as such.
+    /// The value of `Retry-After`, in seconds; fractions are sent as such.
     pub retry_after_seconds: f64,
-    /// How long `slow` takes.
+    /// The delay of `slow`.
     pub slow: Duration,
 }
 
@@ -117,40 +117,42 @@ impl Default for Faults {
     }
 }
 
-/// Why a description of faults is refused.
+/// Why a fault specification is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultsError {
-    /// Not `key=value`.
-    #[error("`{found}` is not a setting of faults; write it as in `rate=0.3,kinds=429+reset`")]
-    NotASetting {
-        /// What was found.
-        found: String,
-    },
-    /// A key that there is not.
-    #[error("unknown setting `{found}` of faults{}; there are {}", suggestion(found, &KEYS), KEYS.join(", "))]
-    UnknownKey {
-        /// What was found.
-        found: String,
-    },
-    /// A kind that there is not.
+    /// An item that is not of the form `key=value`.
     #[error(
-        "unknown fault `{found}`{}; there are {}, and `all`",
+        "`{found}` is not a fault setting; expected `key=value` pairs such as `rate=0.3,kinds=429+reset`"
+    )]
+    NotASetting {
+        /// The item.
+        found: String,
+    },
+    /// An unknown key.
+    #[error("unknown fault setting `{found}`{}; expected one of {}", suggestion(found, &KEYS), KEYS.join(", "))]
+    UnknownKey {
+        /// The key.
+        found: String,
+    },
+    /// An unknown kind of fault.
+    #[error(
+        "unknown fault `{found}`{}; expected {}, or `all`",
         suggestion(found, &FaultKind::NAMES),
         FaultKind::NAMES.join(", ")
     )]
     UnknownKind {
-        /// What was found.
+        /// The kind.
         found: String,
     },
-    /// A value that the setting cannot have.
-    #[error("`{key}` of faults is `{found}`, but must be {expected}")]
+    /// An invalid value.
+    #[error("invalid fault setting `{key}`: `{found}`; it must be {expected}")]
     Invalid {
-        /// The setting.
+        /// The key.
         key: &'static str,
-        /// What was found.
+        /// The value.
         found: String,
-        /// What it must be.
+        /// What was expected.
         expected: &'static str,
     },
 }
@@ -164,7 +166,7 @@ fn suggestion(found: &str, known: &[&'static str]) -> String {
 impl FromStr for Faults {
     type Err = FaultsError;
 
-    /// Reads `rate=0.3,kinds=429+slow`; without `rate` every request goes wrong, without `kinds` in every way.
+    /// Parses `rate=0.3,kinds=429+slow`. `rate` defaults to 1 and `kinds` to `all`.
     fn from_str(text: &str) -> Result<Self, FaultsError> {
         let mut faults = Self { rate: 1.0, kinds: kinds("all")?, ..Self::default() };
         for setting in text.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
@@ -182,7 +184,7 @@ impl FromStr for Faults {
                     faults.seed = value.trim().parse().map_err(|_| FaultsError::Invalid {
                         key: "seed",
                         found: value.to_owned(),
-                        expected: "a whole number from 0",
+                        expected: "a non-negative integer",
                     })?;
                 }
                 "retry-after" => {
@@ -215,7 +217,7 @@ fn number<T>(
 
 fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
     if value.trim() == "all" {
-        // A refusal changes what a model scores, so it only happens if it is named.
+        // Refusals change a model's score, so `filter` must be requested by name.
         return Ok(FaultKind::ALL.into_iter().filter(|kind| *kind != FaultKind::Filter).collect());
     }
     let mut kinds = Vec::new();
@@ -232,7 +234,7 @@ fn kinds(value: &str) -> Result<Vec<FaultKind>, FaultsError> {
 }
 
 impl Faults {
-    /// The fault of the request of this number, which is drawn anew for every attempt.
+    /// The fault for the request with this number. Every attempt is drawn independently.
     pub(crate) fn for_request(&self, number: u64) -> Option<FaultKind> {
         if self.rate == 0.0 {
             return None;
@@ -245,21 +247,21 @@ impl Faults {
         (goes_wrong && !transport.is_empty()).then(|| transport[rng.below(transport.len())])
     }
 
-    /// Whether a prompt is too long for the context, whenever it is asked.
+    /// Whether a prompt is too long for the context; the same for every attempt.
     pub(crate) fn overflows(&self, prompt: &str) -> bool {
         self.rate > 0.0
             && self.kinds.contains(&FaultKind::Overflow)
             && Rng::new(hash(b"overflow", self.seed), prompt.as_bytes()).happens(self.proportion(1))
     }
 
-    /// Whether a content filter refuses a prompt, whenever it is sent.
+    /// Whether a content filter refuses a prompt; the same for every attempt.
     pub(crate) fn is_filtered(&self, prompt: &str) -> bool {
         self.rate > 0.0
             && self.kinds.contains(&FaultKind::Filter)
             && Rng::new(hash(b"filter", self.seed), prompt.as_bytes()).happens(self.proportion(1))
     }
 
-    /// The part of the rate that belongs to this many of the kinds.
+    /// The part of the rate that this many kinds have together.
     fn proportion(&self, kinds: usize) -> f64 {
         self.rate * kinds as f64 / self.kinds.len().max(1) as f64
     }
@@ -284,13 +286,13 @@ mod tests {
         assert_eq!((faults.retry_after_seconds, faults.slow), (0.2, Duration::from_millis(50)));
         assert_eq!("kinds=500".parse::<Faults>().unwrap().rate, 1.0);
         for (text, says) in [
-            ("rate", "`rate` is not a setting"),
+            ("rate", "`rate` is not a fault setting"),
             ("rate=2", "must be a number from 0 to 1"),
             ("rate=NaN", "must be a number from 0 to 1"),
-            ("speed=2", "unknown setting `speed`"),
+            ("speed=2", "unknown fault setting `speed`"),
             ("kind=500", "did you mean `kinds`?"),
             ("kinds=501", "did you mean `500`?"),
-            ("seed=x", "a whole number from 0"),
+            ("seed=x", "a non-negative integer"),
             ("retry-after=-1", "seconds from 0"),
             ("slow-ms=inf", "milliseconds from 0"),
         ] {

@@ -1,26 +1,24 @@
 //! An API-compatible server with simulated models of known skill and injectable faults.
 //!
-//! It generates the problems of its suites when it starts and knows every answer; each model then *knows* some of them,
-//! with a probability that is a public function ([`true_accuracy`]), so what ReasonScape estimates from the replies can be
-//! compared with the truth. `docs/simulator.md` describes the models.
+//! It generates the problems of its suites at startup, so it has every answer. Each model *knows* an answer with a
+//! probability that is a public function ([`true_accuracy`]), so the estimates that ReasonScape computes from the replies
+//! can be compared with the true values. `docs/simulator.md` describes the models.
 //!
 //! # Promises
-//! Deterministic: a reply depends on the seed, the model, the question and the repeat. Serves, and never sends a request.
+//! Deterministic: a reply depends on the seed, the model, the question and the repeat. The server never sends a request.
+//! It binds to loopback by default, writes nothing to disk, and never shows its API key.
 //!
-//! # How a reply comes about
+//! # How a reply is generated
 //! 1. The model knows the answer with probability `logistic(ability - sum of weight x position)`.
-//! 2. If not, it may loop until the token limit. Otherwise it picks one of the options, all alike, or where there are
-//!    none gives an answer that is certainly wrong.
-//! 3. The reply takes a number of tokens that grows with difficulty. What exceeds the limit is cut, without an answer.
+//! 2. If not, it may loop until the token limit. Otherwise it picks one of the options with equal probability or, for a
+//!    question without options, gives an answer that is guaranteed to be incorrect.
+//! 3. The number of tokens grows with difficulty. A reply that exceeds the limit is truncated before its answer.
 //!
-//! # What repeats
-//! A reply is a function of the server's seed, the model, the question (not the words around it) and the repeat. At
-//! temperature 0 the repeat is 0. Above it, a request with a `seed` gets the reply of that seed, and of requests
-//! without one the n-th identical request that is answered gets the n-th reply. The first is the same as at
-//! temperature 0. A token limit cuts a reply and changes nothing else in it.
-//!
-//! # Promises
-//! It binds to loopback unless told otherwise, keeps nothing on disk, and never shows the key it was given.
+//! # Repeated requests
+//! A reply is a function of the server's seed, the model, the question (not the text around it) and the repeat. At
+//! temperature 0 the repeat is 0. At other temperatures a request with a `seed` gets the reply of that seed; among
+//! identical requests without a seed, the n-th one answered gets the n-th reply. The first reply is the same as at
+//! temperature 0. A token limit truncates a reply and changes nothing else in it.
 
 mod body;
 mod distractors;
@@ -52,31 +50,31 @@ pub use stats::ServerStats;
 
 use service::{Key, Service};
 
-/// Connections that wait to be taken.
+/// Length of the queue of connections that are not accepted yet.
 const BACKLOG: u32 = 4096;
 
-/// What a simulated server serves, where, and how badly.
+/// Settings of a simulated server.
 pub struct SimulateOptions {
-    /// Where it listens.
+    /// The address to listen on.
     pub host: IpAddr,
-    /// The port; 0 takes a free one.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// The suites whose questions it knows.
+    /// The suites whose questions the models can know.
     pub suites: Vec<Suite>,
-    /// Tests a point, instead of what each suite says.
+    /// Tests per point; if `None`, as set in each suite.
     pub count: Option<usize>,
-    /// Another seed gives models of the same skill that know other answers.
+    /// Determines which answers a model knows, not how many.
     pub seed: u64,
-    /// What goes wrong.
+    /// The faults to inject.
     pub faults: Faults,
-    /// The key that requests must bring, as `Authorization: Bearer` or `x-api-key`.
+    /// The API key that requests must send, as `Authorization: Bearer` or `x-api-key`.
     pub api_key: Option<String>,
-    /// Threads that serve.
+    /// Number of server threads.
     pub threads: usize,
 }
 
 impl Default for SimulateOptions {
-    /// On a free port of loopback, without suites, faults and key.
+    /// A free loopback port; no suites, no faults, no API key.
     fn default() -> Self {
         Self {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -95,17 +93,17 @@ impl Default for SimulateOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulateError {
-    /// The address cannot be had.
-    #[error("cannot listen on `{address}`; choose another port, or 0 for any that is free")]
+    /// The address is not available.
+    #[error("cannot listen on `{address}`; choose another port, or 0 for any free one")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// No threads to be had.
-    #[error("cannot start the threads that serve")]
+    /// The threads could not be started.
+    #[error("cannot start the server threads")]
     Threads(#[source] std::io::Error),
 }
 
@@ -124,16 +122,16 @@ pub struct SimulatedServer {
     address: SocketAddr,
     question_count: usize,
     service: Arc<Service>,
-    /// Only absent while being dropped.
+    /// `None` only while being dropped.
     runtime: Option<Runtime>,
 }
 
 impl SimulatedServer {
-    /// Generates the tests, binds the port and serves from threads of its own. May be called from anywhere, also
-    /// from within a runtime.
+    /// Generates the tests, binds the port and starts the server's own threads. May also be called from within an async
+    /// runtime.
     ///
     /// # Errors
-    /// A [`SimulateError`] when the port or threads cannot be had.
+    /// A [`SimulateError`] if the port is not available or the threads cannot be started.
     pub fn start(options: SimulateOptions) -> Result<Self, SimulateError> {
         let SimulateOptions { host, port, suites, count, seed, faults, api_key, threads } = options;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -154,7 +152,7 @@ impl SimulatedServer {
         Ok(Self { address, question_count, service, runtime: Some(runtime) })
     }
 
-    /// Where clients find it, as in `http://127.0.0.1:8089/v1`.
+    /// The base URL for clients, such as `http://127.0.0.1:8089/v1`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -169,35 +167,35 @@ impl SimulatedServer {
         self.question_count
     }
 
-    /// What it has seen so far.
+    /// The counters so far.
     pub fn stats(&self) -> ServerStats {
         self.service.counters.read()
     }
 
-    /// How often it was asked with this very body at a path such as `/v1/chat/completions`, answered or not.
+    /// How often exactly this body was sent to a path such as `/v1/chat/completions`, answered or not.
     pub fn request_count(&self, path: &str, body: &[u8]) -> u32 {
         stats::Api::by_path(path).map_or(0, |api| self.service.counters.request_count(api, body))
     }
 
-    /// Forgets what it has seen, and how often each request was answered.
+    /// Resets the counters, including how often each request was answered.
     pub fn reset_stats(&self) {
         self.service.counters.reset();
     }
 
-    /// Serves until a future ends, which is polled on this thread, and gives what it ends with. The future may listen
-    /// to signals: it runs within the server's runtime.
+    /// Serves until the future completes, and returns its output. The future is polled on this thread, within the server's
+    /// runtime, so it may wait for signals.
     pub fn serve_until<F: Future>(&self, end: F) -> F::Output {
         self.runtime.as_ref().expect("only absent while being dropped").block_on(end)
     }
 
-    /// Stops at once; connections are closed as they are.
+    /// Stops immediately and closes all connections.
     pub fn shutdown(self) {}
 }
 
 impl Drop for SimulatedServer {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Waiting would not be allowed where the server is dropped within another runtime.
+            // A blocking shutdown would panic if the server is dropped within another runtime.
             runtime.shutdown_background();
         }
     }
@@ -205,8 +203,8 @@ impl Drop for SimulatedServer {
 
 fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A server that has just stopped leaves its port in a state that would keep the next one out. Windows
-    // understands the same option as leave to take a port that is in use.
+    // A server that has just stopped leaves its port in a state that blocks the next one. Not on Windows, where the same
+    // option would allow binding a port that is in use.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -218,16 +216,16 @@ fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
 async fn serve(listener: TcpListener, service: Arc<Service>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: connections that end will free some.
+            // Most likely out of file descriptors: connections that end will free some.
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             continue;
         };
-        // Without it small replies wait for an acknowledgement; a failure only costs time.
+        // Without it small replies wait for an acknowledgment. A failure only costs time.
         let _ = stream.set_nodelay(true);
         let service = Arc::clone(&service);
         tokio::spawn(async move {
             let handler = service_fn(|request| Arc::clone(&service).handle(request));
-            // An error here is a client that left or a fault that was asked for.
+            // An error here means that the client disconnected or that the fault was injected.
             let _ = hyper::server::conn::http1::Builder::new()
                 .pipeline_flush(true)
                 .serve_connection(TokioIo::new(stream), handler)

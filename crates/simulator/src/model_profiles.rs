@@ -1,6 +1,6 @@
-//! The characters of simulated models: the numbers from which their skill follows, as `docs/simulator.md` has them.
+//! Profiles of simulated models: the numbers that determine their skill. `docs/simulator.md` lists them.
 
-/// How hard tasks are for every model of character, in logits.
+/// Difficulty offset of each task for every profiled model, in logits.
 pub(crate) const TASKS: [(&str, f64); 13] = [
     ("arithmetic", 0.2),
     ("boolean", 0.3),
@@ -17,7 +17,7 @@ pub(crate) const TASKS: [(&str, f64); 13] = [
     ("tables", 0.0),
 ];
 
-/// How a reply announces its answer.
+/// How a reply states its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `The answer is 42.`
@@ -28,35 +28,35 @@ pub(crate) enum Style {
     Label,
 }
 
-/// A model with a character: numbers from which everything else follows.
+/// The numbers that determine a profiled model's behavior.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ModelProfile {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// Logit of knowing the answer where every parameter is at its easiest.
+    /// Logit of knowing the answer when every parameter is at its easiest value.
     pub(crate) ability: f64,
-    /// What is added to `ability` for some tasks.
+    /// Added to `ability` for some tasks.
     pub(crate) strengths: &'static [(&'static str, f64)],
-    /// Logits lost between the easy and the hard end of one parameter, by its dimension.
+    /// Logits lost between the easy and the hard end of a parameter, by its dimension.
     pub(crate) weights: [f64; 5],
-    /// Tokens of a reply where every parameter is at its easiest.
+    /// Tokens of a reply when every parameter is at its easiest value.
     pub(crate) tokens: f64,
-    /// A reply where every parameter is at its hardest is `exp(growth)` times as long.
+    /// A reply at the hardest values is `exp(growth)` times as long as one at the easiest.
     pub(crate) growth: f64,
-    /// The share of failures that become loops.
+    /// The proportion of failures that are loops.
     pub(crate) loops: f64,
-    /// Whether reasoning comes apart from the answer.
+    /// Whether reasoning is returned separately from the answer.
     pub(crate) thinks: bool,
     pub(crate) style: Style,
-    /// What it says when asked how sure it is; a model without this says the truth.
+    /// The confidence it always states; if `None`, it states its true probability of being correct.
     pub(crate) states: Option<f64>,
 }
 
-/// Every model of character.
+/// Every profiled model.
 pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
     ModelProfile {
         name: "sim-strong",
-        description: "knows most answers and thinks before it gives them",
+        description: "knows most answers and reasons before answering",
         ability: 4.6,
         strengths: &[],
         weights: [1.3, 1.0, 0.8, 0.5, 1.4],
@@ -69,7 +69,7 @@ pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
     },
     ModelProfile {
         name: "sim-cheap",
-        description: "mediocre, in few words",
+        description: "average skill, short replies",
         ability: 2.7,
         strengths: &[],
         weights: [1.5, 1.0, 1.2, 0.8, 1.5],
@@ -82,7 +82,7 @@ pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
     },
     ModelProfile {
         name: "sim-truncating",
-        description: "knows much, but thinks so long that hard questions run into the token limit",
+        description: "knows many answers, but reasons so long that hard questions reach the token limit",
         ability: 4.2,
         strengths: &[],
         weights: [1.3, 1.0, 0.9, 0.6, 1.4],
@@ -95,7 +95,7 @@ pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
     },
     ModelProfile {
         name: "sim-guessing",
-        description: "knows little, always answers, picks one where there are options, and is always 95 % sure",
+        description: "knows few answers, always answers, guesses among options, and always states a confidence of 95 %",
         ability: 0.0,
         strengths: &[],
         weights: [1.2, 1.0, 0.8, 0.5, 1.2],
@@ -108,7 +108,7 @@ pub(crate) static MODEL_PROFILES: [ModelProfile; 5] = [
     },
     ModelProfile {
         name: "sim-specialist",
-        description: "superb at formal tasks (arithmetic, boolean, brackets, jsonpath, sequence, sort), lost in the rest",
+        description: "strong at formal tasks (arithmetic, boolean, brackets, jsonpath, sequence, sort), weak at all others",
         ability: 1.0,
         strengths: &[
             ("arithmetic", 5.5),

@@ -1,4 +1,4 @@
-//! The questions that the simulated models can know, and finding one in what was sent.
+//! Index of the questions that the simulated models can know, and lookup of a question in a prompt.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,7 +10,7 @@ use reasonscape_core::{Params, Suite, Task, TestStream};
 use crate::rng::hash;
 use crate::skill::Difficulty;
 
-/// A question, without its text.
+/// A question without its text.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) task: Arc<dyn Task>,
@@ -20,7 +20,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The probability that a blind guess is right.
+    /// The probability that a random guess is correct.
     pub(crate) fn guess(&self) -> f64 {
         if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
     }
@@ -30,7 +30,7 @@ impl Question {
 #[derive(Debug, Default)]
 pub(crate) struct QuestionIndex {
     by_prompt: HashMap<u64, Question, BuildHasherDefault<IdentityHasher>>,
-    /// The first eight bytes of prompts; a span that begins otherwise is not looked at.
+    /// The first eight bytes of every prompt: a cheap filter before hashing.
     openings: Vec<[u8; OPENING_LEN]>,
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct QuestionMatch<'a> {
 }
 
 const OPENING_LEN: usize = 8;
-/// How far into a line a label such as `Question:` may reach.
+/// Maximum length of a label such as `Question:` at the start of a line.
 const MAX_LABEL_LEN: usize = 48;
-/// Lines longer than this are only compared whole.
+/// Longer lines are only compared as a whole.
 const MAX_LINE_LEN: usize = 8192;
 
 impl QuestionIndex {
-    /// Generates the tests of every point, `count` of them or as many as the suite says.
+    /// Generates `count` tests per point, or as many as the suite sets.
     pub(crate) fn new(suites: &[Suite], count: Option<usize>) -> Self {
         let mut questions = Self::default();
         for suite in suites {
@@ -78,10 +78,10 @@ impl QuestionIndex {
         self.by_prompt.len()
     }
 
-    /// The last known question in a text, whatever a template has put around it.
+    /// Finds the last known question in a text, whatever text a template adds around it.
     ///
-    /// A prompt is recognised where it begins a line, alone or after a label such as `Question: `, and ends one; failing
-    /// that, where it ends before a blank or the `<` or `[` of a chat template's mark.
+    /// A prompt is recognized if it starts at the beginning of a line, or after a label such as `Question: `, and ends at
+    /// the end of a line; otherwise, if it ends before a space or before the `<` or `[` of a chat template's token.
     pub(crate) fn find(&self, text: &str) -> Option<QuestionMatch<'_>> {
         self.find_ending(text, Self::ends_with_line)
             .or_else(|| self.find_ending(text, Self::ends_within_line))
@@ -108,7 +108,7 @@ impl QuestionIndex {
         }
     }
 
-    /// The question with which `text` begins.
+    /// The question that `text` starts with.
     fn find_at(
         &self,
         text: &str,
@@ -148,12 +148,12 @@ impl QuestionIndex {
     }
 }
 
-/// The hash of a prompt: line by line, so that a text is read once however many of its lines may end a prompt.
+/// The hash of a prompt. It is computed line by line, so that testing every line end as a prompt end takes one pass.
 fn prompt_hash(prompt: &str) -> u64 {
     prompt.split('\n').fold(0, |state, line| hash(line.as_bytes(), state))
 }
 
-/// The first bytes of a text, filled up with zeros.
+/// The first bytes of a text, padded with zeros.
 fn opening(text: &str) -> [u8; OPENING_LEN] {
     let mut opening = [0; OPENING_LEN];
     let length = text.len().min(OPENING_LEN);
@@ -161,7 +161,7 @@ fn opening(text: &str) -> [u8; OPENING_LEN] {
     opening
 }
 
-/// The task of a point, to be kept.
+/// The task of a point.
 fn shared_task<'s>(suite: &'s Suite, task: &dyn Task) -> &'s Arc<dyn Task> {
     let manifold = suite.manifolds.iter().find(|manifold| manifold.task.name() == task.name());
     &manifold.expect("a point lies on a manifold").task
@@ -188,7 +188,7 @@ fn point_questions(
         .collect()
 }
 
-/// The keys are hashes; hashing them again would only take time.
+/// Identity hasher: the keys are hashes already.
 #[derive(Debug, Default)]
 struct IdentityHasher(u64);
 

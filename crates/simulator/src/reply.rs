@@ -1,4 +1,4 @@
-//! From a question to a reply: what a simulated model says, and how many tokens it takes.
+//! Generates a simulated model's reply to a question.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use crate::rng::{Rng, hash};
 use crate::skill::{CONTEXT_TOKENS, SimulatedModel};
 use crate::text_gen::{self, Ending};
 
-/// What is said to a question that no suite holds.
+/// The reply to a question that is in no suite.
 const UNKNOWN: &str = "I do not know this question.";
 
-/// The simulated models and the questions they were built for, without a network.
+/// The simulated models and the questions they can know, without a network.
 ///
 /// ```
 /// use reasonscape_core::{Suite, TestStream};
@@ -37,56 +37,56 @@ pub struct Simulator {
     seed: u64,
 }
 
-/// What a simulated model is asked.
+/// A request to a simulated model.
 #[derive(Debug, Clone, Copy)]
 pub struct ResolvedPrompt<'a> {
-    /// The text that holds the question: the last one that is known counts.
+    /// The text that contains the question; the last known question in it is answered.
     pub text: &'a str,
-    /// The most tokens that the reply may have.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: u32,
-    /// Which of several replies is wanted; 0 is the one at temperature 0.
+    /// Which of several replies to return; 0 is the reply at temperature 0.
     pub repeat: u64,
-    /// Whether the reply is to end with a line such as `Confidence: 85%`.
+    /// Whether the reply should end with a line such as `Confidence: 85%`.
     pub states_confidence: bool,
 }
 
 impl<'a> ResolvedPrompt<'a> {
-    /// A question at temperature 0 without a token limit of its own.
+    /// A prompt at temperature 0, limited only by the context length.
     pub fn new(text: &'a str) -> Self {
         Self { text, max_tokens: CONTEXT_TOKENS, repeat: 0, states_confidence: false }
     }
 }
 
-/// Text in two parts: reasoning, which can stand in JSON as it is, and what comes after it.
+/// The text of a reply: reasoning, which needs no escaping in JSON, and the closing that follows it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Text {
     pub(crate) reasoning: String,
     pub(crate) closing: String,
 }
 
-/// A reply, before it takes the form of some API.
+/// A reply, independent of any API.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// The same for the same model, question and repeat.
+    /// Identical for the same model, question and repeat.
     pub(crate) id: u64,
     pub(crate) text: Text,
-    /// Where in the closing the answer stands.
+    /// The range of the answer within the closing.
     pub(crate) answer: std::ops::Range<usize>,
-    /// Whether the reasoning is delivered apart.
+    /// Whether the reasoning is returned separately.
     pub(crate) thinks: bool,
-    /// Whether the token limit cut it.
+    /// Whether the reply was truncated at the token limit.
     pub(crate) truncated: bool,
     pub(crate) completion_tokens: u32,
     pub(crate) reasoning_tokens: u32,
-    /// The probability that the answer is right, which a simulated model knows of itself.
+    /// The probability that the answer is correct.
     pub(crate) confidence: f64,
     pub(crate) known_question: bool,
 }
 
 impl Simulator {
-    /// Generates the tests of the suites, `count` a point or as many as each suite says.
+    /// Generates the tests of the suites, `count` per point or as many as each suite sets.
     ///
-    /// Another `seed` gives models of the same skill that know other answers.
+    /// `seed` determines which answers a model knows, not how many.
     pub fn new(suites: &[Suite], count: Option<usize>, seed: u64) -> Self {
         Self { questions: QuestionIndex::new(suites, count), seed }
     }
@@ -96,7 +96,7 @@ impl Simulator {
         self.questions.len()
     }
 
-    /// What a model replies, the same for the same model, question and repeat.
+    /// A model's reply; identical for the same model, question and repeat.
     pub fn complete(&self, model: &SimulatedModel, prompt: &ResolvedPrompt<'_>) -> Completion {
         let reply = self.reply(model, prompt);
         let Reply { text: Text { reasoning, closing }, .. } = reply;
@@ -143,7 +143,7 @@ impl Simulator {
             &prompt_hash.to_le_bytes(),
         );
         let truth = model.truth_at(&question.difficulty, &*question.task, limit);
-        // Every number is drawn whether or not it is needed, so that a larger limit changes nothing but the cut.
+        // Every number is drawn even if it is not used, so that a larger limit only changes where the reply is truncated.
         let id = rng.next();
         let knows = rng.happens(truth.knows);
         let loops = rng.happens(truth.loops) && !knows;
@@ -213,7 +213,7 @@ fn unknown(id: u64, limit: u32) -> Reply {
     }
 }
 
-/// The sentence that gives the answer, and where in it the answer stands.
+/// The sentence that states the answer, and the range of the answer in it.
 fn closing(style: Style, answer: &str) -> (String, std::ops::Range<usize>) {
     let (before, after) = match style {
         Style::Sentence => ("The answer is ", "."),
@@ -223,7 +223,7 @@ fn closing(style: Style, answer: &str) -> (String, std::ops::Range<usize>) {
     (format!("{before}{answer}{after}"), before.len()..before.len() + answer.len())
 }
 
-/// Tokens are words here: what stands between white space.
+/// A token is a word here: text between white space.
 pub(crate) fn count_words(text: &str) -> u32 {
     text.split_ascii_whitespace().count() as u32
 }

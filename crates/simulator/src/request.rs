@@ -1,4 +1,4 @@
-//! Reading a request of any of the three APIs, as far as a simulated model cares.
+//! Parses requests of all three APIs, as far as a simulated model needs them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::reply::count_words;
 use crate::skill::CONTEXT_TOKENS;
 use crate::stats::Api;
 
-/// The members of a request that matter here; vendor parameters pass unread.
+/// The fields of a request that are used here; all others are ignored.
 #[derive(Debug, Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
@@ -39,10 +39,10 @@ struct Message<'a> {
     content: Option<PromptText<'a>>,
 }
 
-/// The words by which a template asks for a stated confidence.
+/// A prompt that contains this label requests a stated confidence.
 const CONFIDENCE_LABEL: &str = "Confidence:";
 
-/// Whether log-probabilities are wanted: `true` in chats, a number in text completions.
+/// Whether log-probabilities are requested: `true` in chat completions, a number in text completions.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(untagged)]
 enum Logprobs {
@@ -52,50 +52,50 @@ enum Logprobs {
     Absent,
 }
 
-/// Text, however it comes: a string, a list of strings, or a list of parts of type `text`.
+/// Text in any of its forms: a string, a list of strings, or a list of parts of type `text`.
 #[derive(Debug, Default)]
 struct PromptText<'a>(Cow<'a, str>);
 
-/// A request that can be answered.
+/// A valid request.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) model: Cow<'a, str>,
-    /// Where the question is looked for.
+    /// The text to search for a question.
     pub(crate) text: Cow<'a, str>,
     pub(crate) prompt_tokens: u32,
     pub(crate) max_tokens: u32,
     pub(crate) sampling: Sampling,
     pub(crate) logprobs: bool,
-    /// Whether some message asks for a line `Confidence: …`.
+    /// Whether any message requests a line `Confidence: …`.
     pub(crate) states_confidence: bool,
 }
 
-/// What decides whether two identical requests get the same reply.
+/// Whether identical requests get the same reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sampling {
-    /// Temperature 0: always the same.
+    /// Temperature 0: always the same reply.
     Greedy,
-    /// A seed of the client's: the same for the same seed.
+    /// A seed in the request: the same reply for the same seed.
     Seeded(i64),
-    /// Each time another one.
+    /// A different reply each time.
     Free,
 }
 
-/// Why a request is refused with status 400.
+/// Why a request is rejected with status 400.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadRequest {
-    #[error("the body is not a request: {0}")]
+    #[error("invalid request body: {0}")]
     NotJson(String),
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    #[error("`stream` is true, but the simulated models do not stream; leave it out or set it to false")]
+    #[error("`stream` is true, but the simulated models do not stream; remove it or set it to false")]
     Stream,
     #[error("`max_tokens` is 0, but must be at least 1")]
     NoTokens,
 }
 
 impl BadRequest {
-    /// The member of the request that is to blame.
+    /// The field that caused the error.
     pub(crate) fn param(&self) -> Option<&'static str> {
         match self {
             Self::NotJson(_) => None,
@@ -168,7 +168,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for PromptText<'a> {
     }
 }
 
-/// Reads [`PromptText`] without a detour through a tree of values.
+/// Deserializes [`PromptText`] without building a tree of values.
 struct PromptTextVisitor;
 
 impl<'de> Visitor<'de> for PromptTextVisitor {

@@ -1,4 +1,4 @@
-//! Writing replies and errors in the words of each API.
+//! Writes replies and errors in the format of each API.
 
 use std::io::Write;
 
@@ -9,15 +9,15 @@ use crate::request::Request;
 use crate::skill::CONTEXT_TOKENS;
 use crate::stats::Api;
 
-/// When every simulated reply was made: the bytes of a reply do not depend on the clock.
+/// Fixed creation time, so that the bytes of a reply do not depend on the clock.
 const CREATED: u64 = 1_700_000_000;
 
-/// What may be missing from a reply on purpose.
+/// What a fault removes from a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Nothing,
     Usage,
-    /// The text and the finish reason.
+    /// Both the text and the finish reason.
     Text,
 }
 
@@ -70,7 +70,7 @@ fn text(out: &mut Vec<u8>, request: &Request<'_>, reply: &Reply, missing: Missin
     serde_json::to_writer(&mut *out, &request.model)?;
     out.extend_from_slice(br#","choices":[{"index":0,"text":"#);
     if reply.thinks && missing != Missing::Text {
-        // No field of its own: reasoning stands between tags, and what is cut has no closing one.
+        // This API has no field for reasoning, so it is put between tags. A truncated reply has no closing tag.
         let end = if reply.truncated { "" } else { "\\n</think>\\n\\n" };
         write!(out, r#""<think>\n{}{end}"#, reply.text.reasoning)?;
         write_escaped(out, &reply.text.closing)?;
@@ -127,7 +127,7 @@ fn messages(
     Ok(())
 }
 
-/// What the reader of the reply sees as its text: the closing, after the reasoning where that has no place of its own.
+/// The text content of the reply: the closing, preceded by the reasoning if the API has no separate field for it.
 fn write_content(out: &mut Vec<u8>, reply: &Reply, missing: Missing) -> std::io::Result<()> {
     out.push(b'"');
     if missing != Missing::Text {
@@ -142,7 +142,7 @@ fn write_content(out: &mut Vec<u8>, reply: &Reply, missing: Missing) -> std::io:
     Ok(())
 }
 
-/// The inside of a JSON string.
+/// Text escaped for a JSON string, without the quotes.
 fn write_escaped(out: &mut Vec<u8>, text: &str) -> std::io::Result<()> {
     let start = out.len();
     serde_json::to_writer(&mut *out, text)?;
@@ -185,16 +185,16 @@ fn completion_tokens(reply: &Reply, missing: Missing) -> u32 {
     if missing == Missing::Text { 0 } else { reply.completion_tokens }
 }
 
-/// A word of the content and the logarithm of its probability.
+/// A word of the content and its log-probability.
 struct Token<'a> {
     text: &'a str,
     logprob: f64,
 }
 
-/// The content, token by token, with the white space before each.
+/// The tokens of the content, each with the white space before it.
 ///
-/// The first token of the answer carries the model's confidence in it and the rest of the answer is certain, so that
-/// the answer as a whole has the probability with which it is right.
+/// The first token of the answer has the model's confidence as its probability and the others have probability 1, so
+/// that the probability of the whole answer is the probability that it is correct.
 fn tokens(reply: &Reply) -> Vec<Token<'_>> {
     const TEXT_LOGPROB: f64 = -0.05;
     let mut tokens = Vec::new();
@@ -215,7 +215,7 @@ fn tokens(reply: &Reply) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The words of a text, each with the blank before it, and where it ends.
+/// The words of a text, each with the white space before it, and the position where it ends.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let ends = text.match_indices([' ', '\n']).map(|(end, _)| end).chain([text.len()]);
     ends.scan(0, |start, end| {
@@ -226,13 +226,13 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     .filter(|(_, word)| !word.is_empty())
 }
 
-/// What is wrong, in the form of the API that was asked.
+/// An error, written in the format of the requested API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ErrorBody<'a> {
     pub(crate) message: &'a str,
-    /// OpenAI's word for the kind.
+    /// The error type in OpenAI's format.
     pub(crate) kind: &'static str,
-    /// Anthropic's word for it.
+    /// The error type in Anthropic's format.
     pub(crate) anthropic_kind: &'static str,
     pub(crate) param: Option<&'static str>,
     pub(crate) code: Option<&'static str>,
@@ -252,7 +252,7 @@ impl ErrorBody<'_> {
     }
 }
 
-/// The error of a content filter, as Azure words it.
+/// The error of a content filter, as worded by Azure.
 pub(crate) fn filtered(api: Api) -> Vec<u8> {
     ErrorBody {
         message: "The response was filtered due to the prompt triggering the content management policy.",
@@ -264,9 +264,9 @@ pub(crate) fn filtered(api: Api) -> Vec<u8> {
     .write(api)
 }
 
-/// The prompt does not fit the context, as OpenAI, llama.cpp and Anthropic say it.
+/// The error for a prompt that does not fit the context, as worded by OpenAI, llama.cpp and Anthropic.
 pub(crate) fn overflow(api: Api, tokens: u32, as_llama_cpp: bool) -> Vec<u8> {
-    // Whatever was asked does not fit, so it must have been more than fits.
+    // The fault is injected whatever the length of the prompt, so report a length that exceeds the context.
     let tokens = tokens + CONTEXT_TOKENS;
     if api == Api::Messages {
         let message = format!("prompt is too long: {tokens} tokens > {CONTEXT_TOKENS} maximum");

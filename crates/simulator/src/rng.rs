@@ -1,17 +1,17 @@
-//! Chance that can be asked twice: every draw is a function of what is drawn for.
+//! Reproducible random numbers: every draw is a function of the seed and a label.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A stream of numbers that belongs to a seed and some words (`SplitMix64`; the seeding is XXH3, a published format).
+/// A random stream derived from a seed and a label (`SplitMix64`, seeded with XXH3, a published format).
 ///
-/// CPython's generator would take longer to seed than a whole reply may take to make.
+/// CPython's generator takes longer to seed than a whole reply takes to generate.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng {
     state: u64,
 }
 
 impl Rng {
-    /// The stream of `seed` for `what`.
+    /// The stream of `seed` for the label `what`.
     pub(crate) fn new(seed: u64, what: &[u8]) -> Self {
         Self { state: hash(what, seed) }
     }
@@ -24,14 +24,14 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Evenly from 0 up to, not including, 1.
+    /// Uniform in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Evenly from the whole numbers below `end`.
+    /// Uniform over the integers below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        // The bias of the product is below 1e-15 for any number of choices that occurs here.
+        // The bias of the product is below 1e-15 for every `end` used here.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
@@ -41,7 +41,7 @@ impl Rng {
     }
 }
 
-/// The hash by which prompts and requests are known.
+/// The hash that identifies prompts and requests.
 pub(crate) fn hash(bytes: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(bytes, seed)
 }

@@ -1,4 +1,4 @@
-//! One request after the other: routes, the key, faults, and the reply.
+//! Handles one request: routing, authorization, faults, reply.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,26 +19,26 @@ use crate::response::{self, ErrorBody, Missing};
 use crate::skill::SimulatedModel;
 use crate::stats::{Api, Counters};
 
-/// More than any prompt; what is larger is refused unread.
+/// Larger than any prompt. Larger bodies are rejected without being read.
 const MAX_BODY_LEN: usize = 16 << 20;
-/// Long enough for what was written to leave the machine before the connection closes.
+/// Long enough for the data to be sent before the connection closes.
 const CLOSE_DELAY: Duration = Duration::from_millis(20);
 
 const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n\
                     <body><h1>502 Bad Gateway</h1><p>simulated</p></body></html>\n";
 
-/// Everything that answering takes, shared by all connections.
+/// The state shared by all connections.
 #[derive(Debug)]
 pub(crate) struct Service {
     simulator: Simulator,
     faults: Faults,
     key: Option<Key>,
     pub(crate) counters: Counters,
-    /// Counts requests for the drawing of faults.
+    /// Request number, from which faults are drawn.
     number: AtomicU64,
 }
 
-/// A secret: it is compared and never shown.
+/// The API key. `Debug` doesn't show it.
 pub(crate) struct Key(pub(crate) String);
 
 impl std::fmt::Debug for Key {
@@ -47,9 +47,9 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// The connection is to be closed without a reply.
+/// Closes the connection without a reply.
 #[derive(Debug, thiserror::Error)]
-#[error("the connection is closed on purpose")]
+#[error("connection closed by an injected fault")]
 pub(crate) struct ConnectionReset;
 
 type ServiceResult = Result<Response<SimulatedBody>, ConnectionReset>;
@@ -152,7 +152,7 @@ impl Service {
         Ok(ok_json(written))
     }
 
-    /// Lets a request fail, unless its fault is in the reply.
+    /// Applies a fault. `None` if it is applied to the reply later, or only delays it.
     async fn simulate_fault(&self, api: Api, fault: FaultKind) -> Option<ServiceResult> {
         let error = |status, message, kind, anthropic_kind| {
             let body = ErrorBody { message, kind, anthropic_kind, param: None, code: None };
@@ -185,11 +185,11 @@ impl Service {
                 tokio::time::sleep(self.faults.slow).await;
                 None
             }
-            // The client gives up, or the server stops: both drop this.
+            // Pending until the client disconnects or the server stops.
             FaultKind::Stall => std::future::pending().await,
             FaultKind::Reset => Some(Err(ConnectionReset)),
             FaultKind::WrongType => {
-                // Both are seen in the wild: proxies that say what they are, and login pages with status 200.
+                // Both occur in practice: proxies return 502, login pages return 200.
                 let number = self.number.load(Ordering::Relaxed);
                 let status = if number.is_multiple_of(2) { StatusCode::OK } else { StatusCode::BAD_GATEWAY };
                 Some(Ok(respond(status, "text/html; charset=utf-8", PAGE.as_bytes().to_vec())))
@@ -213,8 +213,8 @@ impl Service {
 
 fn models() -> serde_json::Value {
     let family = [
-        ("sim-p0.85", "knows each answer with probability 0.85; any probability can stand there"),
-        ("sim-p0.85-t0.1", "the same, and truncated with probability 0.1"),
+        ("sim-p0.85", "knows each answer with probability 0.85; any probability is accepted"),
+        ("sim-p0.85-t0.1", "the same, truncated with probability 0.1"),
     ];
     let data: Vec<_> = SimulatedModel::profiles()
         .chain(family)
@@ -240,7 +240,7 @@ fn ok_json(body: Vec<u8>) -> Response<SimulatedBody> {
     json(StatusCode::OK, body)
 }
 
-/// Half of what `Content-Length` promises.
+/// Half of the body that `Content-Length` announces.
 fn half_response(mut body: Vec<u8>) -> Response<SimulatedBody> {
     let promised = body.len();
     body.truncate(promised / 2);
@@ -262,7 +262,7 @@ fn bad_request(
 
 fn unauthorized(api: Api) -> Response<SimulatedBody> {
     let body = ErrorBody {
-        message: "the API key is missing or wrong; send it as `Authorization: Bearer …` or `x-api-key: …`",
+        message: "missing or invalid API key; send it as `Authorization: Bearer …` or `x-api-key: …`",
         kind: "invalid_request_error",
         anthropic_kind: "authentication_error",
         param: None,
@@ -274,7 +274,7 @@ fn unauthorized(api: Api) -> Response<SimulatedBody> {
 fn unknown_model(api: Api, name: &str) -> Response<SimulatedBody> {
     let known: Vec<&str> = SimulatedModel::profiles().map(|(name, _)| name).collect();
     let message = format!(
-        "there is no model `{name}`; there are {}, and the family `sim-p0.85-t0.1`",
+        "unknown model `{name}`; expected one of {}, or a name such as `sim-p0.85-t0.1`",
         known.join(", ")
     );
     let body = ErrorBody {
@@ -291,8 +291,8 @@ fn no_such_route(method: &Method, path: &str) -> Response<SimulatedBody> {
     let known = ["/v1/models", "/stats", "/stats/reset"].contains(&path) || Api::by_path(path).is_some();
     let status = if known { StatusCode::METHOD_NOT_ALLOWED } else { StatusCode::NOT_FOUND };
     let message = format!(
-        "there is no {method} {path}; there are POST /v1/chat/completions, /v1/completions, /v1/messages and \
-         /stats/reset, GET /v1/models and /stats"
+        "unknown route {method} {path}; expected POST /v1/chat/completions, /v1/completions, /v1/messages and \
+         /stats/reset, or GET /v1/models and /stats"
     );
     bad_request(Api::Chat, status, &message, None)
 }

@@ -1,21 +1,21 @@
-//! What simulated models know: their characters, and the true probabilities behind their answers.
+//! The skill of simulated models, and the true probabilities behind their answers.
 
 use reasonscape_core::{Dimension, Params, Range, Task};
 
 use crate::model_profiles::{MODEL_PROFILES, ModelProfile, Style, TASKS};
 use crate::rng::hash;
 
-/// The most tokens that a reply can have, whatever was asked for: what a request without a limit runs into.
+/// Context length: the maximum number of tokens of a reply, and the limit of a request that sets none.
 pub const CONTEXT_TOKENS: u32 = 16_384;
 
 /// The kinds of dimension, in the order of [`ModelProfile::weights`].
 const DIMENSIONS: [Dimension; 5] =
     [Dimension::Length, Dimension::Depth, Dimension::Interference, Dimension::Format, Dimension::MultiStep];
 
-/// Tokens vary about their mean by up to this share, evenly.
+/// Token counts are uniform within this proportion of their mean.
 const TOKEN_SPREAD: f64 = 0.4;
 
-/// How hard a point is: where its values stand in their ranges, 0 the easy end and 1 the hard one.
+/// How difficult a point is, from the positions of its values in their ranges: 0 is the easy end, 1 the hard end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difficulty {
     /// Sum over the parameters of each dimension.
@@ -39,10 +39,10 @@ impl Difficulty {
     }
 }
 
-/// Where a value stands in its range, from 0 to 1.
+/// The position of a value in its range, from 0 to 1.
 ///
-/// Whole numbers go by the logarithm of their distance from the easy end, so that 4, 8, 16, 32 are steps of about
-/// one size; real numbers and words go evenly.
+/// Integers are placed by the logarithm of their distance from the easy end, so that 4, 8, 16, 32 are about equal
+/// steps. Real numbers and words are placed linearly.
 fn position(range: &Range, name: &str, params: &Params) -> f64 {
     match range {
         Range::Int { low, high, .. } => {
@@ -60,7 +60,7 @@ fn task_logit(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
     logits.iter().find(|(name, _)| *name == task.name()).map_or(0.0, |(_, logit)| *logit)
 }
 
-/// A simulated model: one with a character, or one of the family `sim-pP` and `sim-pP-tT`.
+/// A simulated model: one with a profile, or one of the family `sim-pP` and `sim-pP-tT`.
 ///
 /// ```
 /// use reasonscape_simulator::SimulatedModel;
@@ -75,37 +75,37 @@ pub struct SimulatedModel(Kind);
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     ModelProfile(&'static ModelProfile),
-    /// Knows every answer with one probability and is truncated with another, both independent of everything.
+    /// Knows every answer with one probability and is truncated with another, independently of each other and the task.
     Flat {
         knows: f64,
         truncated: f64,
     },
 }
 
-/// The probabilities behind the answers of a model at a point under a token limit.
+/// The true probabilities of a model at a point, under a token limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundTruth {
-    /// That it knows the answer, whether or not it gets to say it: [`true_accuracy`].
+    /// Knows the answer, even if the reply is truncated: [`true_accuracy`].
     pub knows: f64,
-    /// That its reasoning is cut by the limit, which does not depend on whether it knows.
+    /// Is truncated by the limit; independent of whether it knows the answer.
     pub cut: f64,
-    /// That it loops until the limit when it does not know.
+    /// Loops until the limit, given that it does not know the answer.
     pub loops: f64,
 }
 
 impl GroundTruth {
-    /// The probability that a trial is truncated, cut or looping.
+    /// The probability that a trial is truncated, by the limit or by a loop.
     pub fn truncated(&self) -> f64 {
         1.0 - (1.0 - self.cut) * (1.0 - (1.0 - self.knows) * self.loops)
     }
 
-    /// The probability that a trial is completed and right, where a blind guess is right with probability `guess`.
+    /// The probability that a trial is completed and correct, if a random guess is correct with probability `guess`.
     pub fn correct(&self, guess: f64) -> f64 {
         (1.0 - self.cut) * (self.knows + (1.0 - self.knows) * (1.0 - self.loops) * guess)
     }
 
-    /// The probability that a completed trial is one whose answer the model knew: what guess-corrected estimates of
-    /// completed trials are after.
+    /// The probability that the model knew the answer of a completed trial: what guess-corrected estimates over completed
+    /// trials estimate.
     pub fn known_when_completed(&self) -> f64 {
         let failed = (1.0 - self.knows) * (1.0 - self.loops);
         self.knows / (self.knows + failed).max(f64::MIN_POSITIVE)
@@ -113,7 +113,7 @@ impl GroundTruth {
 }
 
 impl SimulatedModel {
-    /// The model of this name.
+    /// Looks up a model by name.
     pub fn by_name(name: &str) -> Option<Self> {
         if let Some(profile) = MODEL_PROFILES.iter().find(|profile| profile.name == name) {
             return Some(Self(Kind::ModelProfile(profile)));
@@ -124,12 +124,12 @@ impl SimulatedModel {
         Some(Self(Kind::Flat { knows: probability(knows)?, truncated: probability(truncated)? }))
     }
 
-    /// The models of character by name, each with what it is like.
+    /// The name and description of every profiled model.
     pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
         MODEL_PROFILES.iter().map(|profile| (profile.name, profile.description))
     }
 
-    /// The true probabilities at a point, for a request that allows this many tokens.
+    /// The true probabilities at a point, for a request with this token limit.
     pub fn truth(&self, task: &dyn Task, params: &Params, max_tokens: u32) -> GroundTruth {
         self.truth_at(&Difficulty::new(task, params), task, max_tokens)
     }
@@ -149,7 +149,7 @@ impl SimulatedModel {
         }
     }
 
-    /// How many tokens a reply takes, for a draw from 0 to 1.
+    /// The number of tokens of a reply, for a uniform draw from 0 to 1.
     pub(crate) fn tokens(&self, difficulty: &Difficulty, draw: f64) -> u32 {
         let proportion = 1.0 - TOKEN_SPREAD + 2.0 * TOKEN_SPREAD * draw;
         (self.mean_tokens(difficulty) * proportion).ceil() as u32
@@ -162,7 +162,7 @@ impl SimulatedModel {
         }
     }
 
-    /// A number for the model, to draw by.
+    /// A number that identifies the model, to seed its draws.
     pub(crate) fn identity(&self) -> u64 {
         match self.0 {
             Kind::ModelProfile(profile) => hash(profile.name.as_bytes(), 0),
@@ -170,7 +170,7 @@ impl SimulatedModel {
         }
     }
 
-    /// Whether the draw of being cut is made apart from the length of the reply.
+    /// Whether truncation is drawn independently of the reply's length.
     pub(crate) fn is_cut_by_chance(&self) -> bool {
         matches!(self.0, Kind::Flat { .. })
     }
@@ -179,7 +179,7 @@ impl SimulatedModel {
         matches!(self.0, Kind::ModelProfile(profile) if profile.thinks)
     }
 
-    /// The confidence that it always claims, if it does not say the truth.
+    /// The confidence it always states, unless it states its true probability of being correct.
     pub(crate) fn stated_confidence(&self) -> Option<f64> {
         match self.0 {
             Kind::Flat { .. } => None,
@@ -206,8 +206,9 @@ impl ModelProfile {
 
 /// The probability that a model knows the answer to a test of this point.
 ///
-/// For a model of character it is `logistic(ability - sum of weight x position)` over the parameters of the task; it
-/// falls along every dimension. Being right also takes finishing, and can be luck: [`SimulatedModel::truth`].
+/// For a profiled model it is `logistic(ability - sum of weight x position)` over the parameters of the task, and it
+/// decreases along every dimension. Whether a trial is correct also depends on truncation and on guessing:
+/// [`SimulatedModel::truth`].
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, tasks};
@@ -215,7 +216,7 @@ impl ModelProfile {
 ///
 /// let task = tasks::by_name("sort").expect("a built-in task");
 /// let at = |length| Params::new(task, &Json::parse(&format!(r#"{{"length": {length}}}"#)).unwrap()).unwrap();
-/// let model = SimulatedModel::by_name("sim-cheap").expect("a model of profile");
+/// let model = SimulatedModel::by_name("sim-cheap").expect("a profiled model");
 /// assert!(true_accuracy(&model, task, &at(4)) > true_accuracy(&model, task, &at(40)));
 /// ```
 pub fn true_accuracy(model: &SimulatedModel, task: &dyn Task, params: &Params) -> f64 {
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The row that `docs/simulator.md` has for a model.
+    /// The expected table row of a model in `docs/simulator.md`.
     fn row(profile: &'static ModelProfile) -> String {
         let ModelProfile { name, ability, weights, tokens, growth, loops, .. } = profile;
         let suite = Suite::parse(Suite::built_in("r12").unwrap()).unwrap();

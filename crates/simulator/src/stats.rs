@@ -1,4 +1,4 @@
-//! What the server has seen, for tests that count.
+//! Request counters, mainly for tests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::faults::FaultKind;
 use crate::rng::hash;
 
-/// The three APIs that are spoken.
+/// The supported APIs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Api {
     /// OpenAI chat completions.
@@ -36,37 +36,37 @@ impl Api {
     }
 }
 
-/// What the server has seen since it started or since the last `POST /stats/reset`.
+/// Counters since the server started or since the last `POST /stats/reset`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ServerStats {
-    /// Requests to the three APIs, faults and refusals included.
+    /// Requests to the three APIs, including failed and rejected ones.
     pub requests: u64,
-    /// The same by path.
+    /// Requests by path.
     pub by_path: BTreeMap<&'static str, u64>,
-    /// Replies by HTTP status; a request that got no reply at all is under its fault only.
+    /// Replies by HTTP status. A request without any reply is only counted by its fault.
     pub by_status: BTreeMap<u16, u64>,
     /// Faults by kind.
     pub by_fault: BTreeMap<&'static str, u64>,
-    /// Requests that got the reply of a model, slow ones and those without usage included.
+    /// Requests that got a model's reply, including slow ones and those without usage.
     pub answered: u64,
-    /// Different requests: path and body to the byte.
+    /// Distinct requests: path and exact body.
     pub distinct: u64,
-    /// Requests that had been answered before: what a client with a cache never sends.
+    /// Requests that had been answered before; a client with a cache sends none.
     pub duplicates: u64,
-    /// Requests whose question no suite holds.
+    /// Requests whose question is in no suite.
     pub unknown_questions: u64,
-    /// Requests refused for want of the right key.
+    /// Requests rejected because the API key was missing or invalid.
     pub unauthorized: u64,
-    /// Requests at work now: read and not yet answered.
+    /// Requests in flight: read and not yet answered.
     pub in_flight: u64,
-    /// The most requests that were at work at once.
+    /// Maximum number of requests in flight at once.
     pub peak_in_flight: u64,
 }
 
 const SHARDS: usize = 64;
 const STATUSES: usize = 600;
 
-/// The counters behind [`ServerStats`]: atomics, and how often each request came and was answered.
+/// The counters behind [`ServerStats`], and how often each request was received and answered.
 #[derive(Debug)]
 pub(crate) struct Counters {
     by_path: [AtomicU64; 3],
@@ -78,11 +78,11 @@ pub(crate) struct Counters {
     unauthorized: AtomicU64,
     in_flight: AtomicU64,
     peak_in_flight: AtomicU64,
-    /// By the hash of path and body; several, so that two threads seldom meet.
+    /// By the hash of path and body; sharded to reduce lock contention.
     seen: Vec<Mutex<HashMap<u64, Times>>>,
 }
 
-/// How often one request has come.
+/// How often one request was received and answered.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     requests: u32,
@@ -107,7 +107,7 @@ impl Default for Counters {
     }
 }
 
-/// A request that is at work until this is dropped, also when its client goes away.
+/// Counts a request as in flight until dropped, even if its client disconnects.
 #[derive(Debug)]
 pub(crate) struct InFlight<'a>(&'a Counters);
 
@@ -117,7 +117,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// What a request is known by.
+/// Identifies a request by the hash of its path and body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Identity(u64);
 
@@ -128,7 +128,7 @@ impl Identity {
 }
 
 impl Counters {
-    /// A request has come.
+    /// Counts a received request.
     pub(crate) fn count_request(&self, api: Api, body: &[u8]) -> (InFlight<'_>, Identity) {
         add(&self.by_path[api as usize]);
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
@@ -143,7 +143,7 @@ impl Counters {
         (InFlight(self), identity)
     }
 
-    /// A request is being answered; says how often it was before.
+    /// Counts a request as answered; returns how often it had been answered before.
     pub(crate) fn answered(&self, identity: Identity) -> u32 {
         add(&self.answered);
         let mut shard = self.shard(identity);
@@ -152,7 +152,7 @@ impl Counters {
         times.answered - 1
     }
 
-    /// How often this very request has come, answered or not.
+    /// How often exactly this request was received, answered or not.
     pub(crate) fn request_count(&self, api: Api, body: &[u8]) -> u32 {
         let identity = Identity::new(api, body);
         self.shard(identity).get(&identity.0).map_or(0, |times| times.requests)
@@ -200,7 +200,7 @@ impl Counters {
         }
     }
 
-    /// Forgets everything but what is in flight.
+    /// Resets everything except the requests in flight.
     pub(crate) fn reset(&self) {
         let counters = [&self.answered, &self.duplicates, &self.unknown_questions, &self.unauthorized];
         for counter in self.by_path.iter().chain(&self.by_status).chain(&self.by_fault).chain(counters) {
@@ -221,7 +221,7 @@ fn add(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The maps hold plain numbers: a thread that died with one in its hand has broken nothing.
+/// Ignores poisoning: the maps contain plain numbers, which a panic cannot leave inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,10 +1,10 @@
-//! Reasoning to read: as many words as tokens are counted, of ordinary variety or going round in circles.
+//! Generates reasoning text with exactly as many words as tokens are counted, either varied or looping.
 //!
-//! All of it is printable ASCII without quotes and backslashes, so that it can stand in JSON as it is.
+//! All of it is printable ASCII without quotes and backslashes, so it needs no escaping in JSON.
 
 use crate::rng::Rng;
 
-/// A sentence with a place for a number.
+/// A sentence with a slot for a number.
 struct Sentence {
     before: &'static str,
     after: &'static str,
@@ -55,7 +55,7 @@ static SENTENCES: [Sentence; 24] = [
     Sentence::new("Hence ", " moves to the front and the others follow."),
 ];
 
-/// Ends of a chain of thought, by their number of words less one.
+/// Closing sentences of a reasoning text; the one at index i has i + 1 words.
 static CLOSING_SENTENCES: [&str; 12] = [
     "Done.",
     "That settles.",
@@ -71,27 +71,26 @@ static CLOSING_SENTENCES: [&str; 12] = [
     "There is nothing left to check, so I can say it now.",
 ];
 
-/// What a model in a loop says over and over.
+/// The sentence that a looping model repeats.
 const LOOP: &str = "Wait, let me check that again. ";
 const LOOP_WORDS: u32 = 6;
-/// How many words of sense precede a loop.
+/// How many words of varied text precede a loop.
 const WORDS_BEFORE_LOOP: u32 = 30;
 
-/// How a chain of thought ends.
+/// How a reasoning text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// With a whole sentence.
+    /// With a complete sentence.
     Finished,
-    /// In the middle of one: the limit was reached.
+    /// In the middle of a sentence, at the token limit.
     Cut,
-    /// Going round in circles until the limit.
+    /// In a loop, until the token limit.
     Looping,
 }
 
-/// Writes exactly `words` words, without white space at the end.
+/// Writes exactly `words` words, without trailing white space.
 ///
-/// The same draws give the same sentences whatever the number of words, so that a cut text is the beginning of the
-/// longer one.
+/// The same draws give the same sentences for any number of words, so a truncated text is a prefix of the complete one.
 pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng) {
     let varied_words = if ending == Ending::Looping { words.min(WORDS_BEFORE_LOOP) } else { words };
     out.reserve(words as usize * 7);
@@ -123,7 +122,7 @@ pub(crate) fn write(out: &mut Vec<u8>, words: u32, ending: Ending, rng: &mut Rng
     }
 }
 
-/// A sentence and a blank.
+/// A sentence and a space.
 fn write_sentence(out: &mut Vec<u8>, sentence: &Sentence, draw: u64) {
     out.extend_from_slice(sentence.before.as_bytes());
     write_number(out, (draw >> 40) % 1000);
@@ -131,7 +130,7 @@ fn write_sentence(out: &mut Vec<u8>, sentence: &Sentence, draw: u64) {
     out.push(b' ');
 }
 
-/// The first `words` words of a sentence, which has more, and a blank.
+/// The first `words` words of a sentence that has more, and a space.
 fn write_beginning(out: &mut Vec<u8>, sentence: &Sentence, draw: u64, words: u32) {
     let start = out.len();
     write_sentence(out, sentence, draw);

@@ -1,5 +1,5 @@
-//! Two questions about ReasonScore's bootstrap, on a made-up leaderboard: what it gains over the min/max method,
-//! and how many draws it needs.
+//! ReasonScore's bootstrap on a synthetic leaderboard: its margin compared with the min/max method, and the number of
+//! draws it needs.
 //!
 //! ```text
 //! cargo run --release -p reasonscape-stats --example reasonscore_study
@@ -18,11 +18,11 @@ fn main() -> Result<(), StatsError> {
     let scores = reason_scores(&board, Bootstrap::default())?;
     methods(&board, &scores)?;
     let ranks = ranks(&scores);
-    let middling = ranks.iter().position(|rank| rank.rank == 22).expect("a 22nd of 37 models");
+    let middling = ranks.iter().position(|rank| rank.rank == 22).expect("there are 37 models");
     draws(&board[middling], &scores[middling])
 }
 
-/// The table that compares the bootstrap with the min/max method.
+/// Prints the comparison of bootstrap and min/max.
 fn methods(board: &[Vec<TaskBounds>], scores: &[ReasonScore]) -> Result<(), StatsError> {
     let extremes = board.iter().map(|tasks| min_max_score(tasks)).collect::<Result<Vec<_>, _>>()?;
     let mean_margin =
@@ -38,10 +38,10 @@ fn methods(board: &[Vec<TaskBounds>], scores: &[ReasonScore]) -> Result<(), Stat
     Ok(())
 }
 
-/// The table that shows how the margin moves with the seed.
+/// Prints how the margin varies with the seed.
 fn draws(tasks: &[TaskBounds], score: &ReasonScore) -> Result<(), StatsError> {
     println!("\nThe model at rank 22, {score}, over seeds 0 to 9\n");
-    println!("| draws | margin, mean ± sd | largest less smallest | under 0.5 |\n|---:|---:|---:|---|");
+    println!("| draws | margin, mean ± sd | max - min | under 0.5 |\n|---:|---:|---:|---|");
     for row in stability(tasks, &[100, 500, 1000, 5000, 10_000], 0..10)? {
         println!(
             "| {} | {:.2} ± {:.2} | {:.2} | {} |",

@@ -1,7 +1,7 @@
-//! Bradley-Terry ratings: one number a model such that the ratio of two says how often the one wins.
+//! Bradley-Terry ratings: one number per model, such that the ratio of two gives the odds of winning.
 //!
-//! The model is `P(a beats b) = r_a / (r_a + r_b)`, fitted by maximum likelihood. Assumes that strength is one
-//! number: a model that beats only the strong ones has no place in it, and [`expected_wins`] shows it as well.
+//! The model is `P(a beats b) = r_a / (r_a + r_b)`, fitted by maximum likelihood. Assumes that strength is
+//! one-dimensional; intransitive results don't fit it, and [`expected_wins`] is an alternative that needs no model.
 //!
 //! [`expected_wins`]: crate::pairwise::expected_wins
 
@@ -17,19 +17,19 @@ use win_counts::WinCounts;
 use crate::pairwise::WinRates;
 use crate::{StatsError, in_range};
 
-/// Sweeps over all models before the fit is given up.
+/// Maximum number of sweeps over all models.
 pub const MAX_ITERATIONS: usize = 10_000;
 
-/// A fit has converged when a sweep changes no rating by more than this share of itself.
+/// The fit has converged when a sweep changes no rating by more than this relative amount.
 pub const TOLERANCE: f64 = 1e-11;
 
-/// A share of wins below this is the rounding of a win rate of 0, not evidence that the weaker ever wins.
+/// Win proportions below this are rounding errors of a win rate of 0, not evidence of a win.
 pub const MIN_WIN_PROPORTION: f64 = 1e-12;
 
-/// The tie, in games, that is added to each pair when there is no finite maximum without it.
+/// The tie, in games, that is added to each pair if there is no finite maximum without it.
 pub const ADDED_TIE: f64 = 1e-3;
 
-/// Whether the ratings are the maximum of the likelihood, and why not.
+/// Whether the ratings maximize the likelihood, and if not, why.
 ///
 /// ```
 /// use reasonscape_stats::bradley_terry::{Convergence, fit};
@@ -40,18 +40,18 @@ pub const ADDED_TIE: f64 = 1e-3;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Convergence {
-    /// They are, to [`TOLERANCE`].
+    /// They do, to [`TOLERANCE`].
     Converged,
-    /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not
-    /// met them): the gap between the two groups could be anything.
+    /// The likelihood has no finite maximum, because these models never lose to any of the others (or have not met them),
+    /// so the gap between the two groups is arbitrary.
     ///
-    /// The ratings are then those with [`ADDED_TIE`] added to each pair, as far as [`MAX_ITERATIONS`] lead. They
-    /// order the models; how far apart the groups stand is the doing of that tie.
+    /// The ratings are then those with [`ADDED_TIE`] added to each pair, after at most [`MAX_ITERATIONS`]. Their order is
+    /// meaningful; the distance between the groups depends on the added tie.
     Unbounded {
         /// The models that never lose to the others, in ascending order.
         unbeaten: Vec<usize>,
     },
-    /// They were still moving after [`MAX_ITERATIONS`].
+    /// The ratings were still changing after [`MAX_ITERATIONS`].
     IterationLimit,
 }
 
@@ -67,13 +67,13 @@ pub enum Convergence {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BradleyTerry {
-    /// The ratings, their geometric mean 1.
+    /// The ratings, with geometric mean 1.
     pub ratings: Vec<f64>,
-    /// The ratings on the scale of chess, `1500 + 400 log10 r`: 400 points are odds of ten to one.
+    /// The ratings on the Elo scale, `1500 + 400 log10 r`: 400 points are odds of ten to one.
     pub elo: Vec<f64>,
-    /// Sweeps over all models that it took.
+    /// Number of sweeps over all models.
     pub iterations: usize,
-    /// Whether this is the maximum, and why not.
+    /// Whether this is the maximum, and if not, why.
     pub convergence: Convergence,
 }
 
@@ -92,19 +92,19 @@ impl BradleyTerry {
     }
 }
 
-/// The ratings that fit a matrix of wins best: `wins[a][b]` is how often `a` beat `b`, in games or as a rate.
+/// The maximum-likelihood ratings for a matrix of wins: `wins[a][b]` is how many times `a` beat `b`, in games or as a rate.
 ///
-/// Minorise-maximise iterates `r_a <- sum_b w_ab / sum_b ((w_ab + w_ba) / (r_a + r_b))` to the point where every
-/// model wins as often as its rating expects. This iterates
+/// The minorize-maximize algorithm iterates `r_a <- sum_b w_ab / sum_b ((w_ab + w_ba) / (r_a + r_b))` until every model
+/// wins as many games as its rating predicts. This function iterates
 ///
 /// ```text
 /// r_a <- sum_b (w_ab r_b / (r_a + r_b)) / sum_b (w_ba / (r_a + r_b))
 /// ```
 ///
-/// instead, one model after the other: the same fixed point, the same guarantee, and a tenth of the sweeps. After six
-/// sweeps, each is followed by a step of Newton's method, which is kept only when the next sweep moves less than the one
-/// before it. There is a finite maximum if and only if no group of models is unbeaten by the rest, which is checked
-/// first. The diagonal is not read.
+/// instead, one model after the other: the same fixed point and convergence guarantee with a tenth of the sweeps. After
+/// six sweeps, each is followed by a Newton step, which is kept only if the next sweep changes less than the one before
+/// it. A finite maximum exists if and only if no group of models is unbeaten by the rest, which is checked first. The
+/// diagonal is not read.
 ///
 /// Sources: D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32 (2004);
 /// M. E. J. Newman, "Efficient computation of rankings from pairwise comparisons", JMLR 24 (2023); L. R. Ford,
@@ -119,13 +119,13 @@ impl BradleyTerry {
 /// assert!((fitted.ratings[0] / fitted.ratings[1] - 3.0).abs() < 1e-9);
 /// assert_eq!(format!("{:.0}", fitted.elo[0] - fitted.elo[1]), "191");
 ///
-/// // Who never loses has no finite rating.
+/// // A model that never loses has no finite rating.
 /// assert!(!fit(&[[0.0, 3.0], [0.0, 0.0]])?.converged());
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when there is no model, a row has not one entry a model, or an entry is not from 0 to 1e15.
+/// A [`StatsError`] when there is no model, a row doesn't have one entry per model, or an entry is not from 0 to 1e15.
 pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
     let mut win_counts = WinCounts::empty(wins.len())?;
     for (a, row) in wins.iter().enumerate() {
@@ -144,7 +144,7 @@ pub fn fit<T: AsRef<[f64]>>(wins: &[T]) -> Result<BradleyTerry, StatsError> {
     Ok(solve(win_counts))
 }
 
-/// The ratings that fit the win rates best, each pair with a rate counting as one game.
+/// The maximum-likelihood ratings for win rates, with each pair that has a rate counting as one game.
 ///
 /// ```
 /// use reasonscape_stats::bradley_terry::fit_win_rates;
@@ -170,7 +170,7 @@ pub fn fit_win_rates(rates: &WinRates) -> Result<BradleyTerry, StatsError> {
     Ok(solve(win_counts))
 }
 
-/// Iterates from equal ratings, on the games as they are or with the ties that a maximum needs.
+/// Iterates from equal ratings, with ties added if there is no finite maximum otherwise.
 fn solve(mut win_counts: WinCounts) -> BradleyTerry {
     let unbeaten = win_counts.unbeaten();
     if unbeaten.is_some() {
@@ -188,7 +188,7 @@ fn solve(mut win_counts: WinCounts) -> BradleyTerry {
     BradleyTerry { ratings, elo, iterations, convergence }
 }
 
-/// A rating on the scale of chess.
+/// A rating on the Elo scale.
 fn elo(rating: f64) -> f64 {
     1500.0 + 400.0 * rating.log10()
 }
@@ -200,7 +200,7 @@ mod tests {
     use crate::{Confidence, Interval};
     use proptest::prelude::*;
 
-    /// Minorise-maximise as Hunter has it, with nothing to make it fast.
+    /// Hunter's minorize-maximize algorithm, unoptimized.
     fn minorize_maximize(wins: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
         let mut ratings = vec![1.0_f64; wins.len()];
         for _ in 0..sweeps {
@@ -216,7 +216,7 @@ mod tests {
         ratings
     }
 
-    /// Win rates of models whose every pair has met.
+    /// Win rates of models that have all met.
     fn rates(models: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
         prop::collection::vec(0.02..0.98_f64, models * models).prop_map(move |cells| {
             let rate = |a: usize, b: usize| match a.cmp(&b) {
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn ladder_converges_in_few_sweeps_to_expected_wins() {
-        // Rungs that beat the next nearly always, and those below it always, as models do that many trials tell apart.
+        // Each model nearly always beats the next and always beats the rest, as clearly separated models do.
         let rate = |a: usize, b: usize| match b.abs_diff(a) {
             0 => 0.0,
             apart => {

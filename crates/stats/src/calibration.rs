@@ -1,54 +1,54 @@
-//! Whether a model knows what it knows: stated probabilities of being right beside how often it was.
+//! Calibration: stated confidences against observed accuracy.
 //!
-//! Every function takes pairs of a probability and whether the answer was right. A probability outside `[0, 1]` is an
-//! error and is never clamped: whoever says 85 and means 85 % must say so.
+//! Every function takes pairs of a probability and whether the answer was correct. A probability outside `[0, 1]` is an
+//! error and never clamped, so that 85 is not silently read as 85 %.
 //!
-//! Probabilities are added up as whole multiples of 2^-63, to which each is rounded once. Whole numbers add up to the
-//! same sum in any order, so the results do not depend on how rows were spread over threads, not in the last bit.
+//! Probabilities are summed as integer multiples of 2^-63, to which each is rounded once. Integer sums are the same in any
+//! order, so results are bit-identical however rows are distributed over threads.
 
 use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, StatsError, in_range};
 
-/// How many bins there may be.
+/// Maximum number of bins.
 const MAX_BINS: usize = 100_000;
 
-/// What one bin of a reliability diagram holds.
+/// One bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// Lower edge; of bins of equal mass the smallest probability in it.
+    /// Lower edge; for equal-mass bins the smallest probability in the bin.
     pub low: f64,
-    /// Upper edge; of bins of equal mass the largest probability in it.
+    /// Upper edge; for equal-mass bins the largest probability in the bin.
     pub high: f64,
-    /// Answers in it.
+    /// Number of answers.
     pub n: u64,
     /// Mean of the stated probabilities.
     pub confidence: f64,
-    /// Share of right answers.
+    /// Proportion of correct answers.
     pub accuracy: f64,
-    /// Wilson's interval of `accuracy`.
+    /// Wilson interval of `accuracy`.
     pub interval: Interval,
 }
 
 impl Bin {
-    /// How far the bin is off, `|accuracy - confidence|`.
+    /// The calibration gap, `|accuracy - confidence|`.
     pub fn gap(&self) -> f64 {
         (self.accuracy - self.confidence).abs()
     }
 }
 
-/// How answers are put into bins.
+/// How answers are binned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Binning {
-    /// So many bins of the same width; `p` falls into bin `floor(p K)`, and 1 into the last.
+    /// This many bins of equal width; `p` falls into bin `floor(p K)`, and 1 into the last.
     EqualWidth(usize),
-    /// So many bins of about as many answers each; equal probabilities are never torn apart.
+    /// This many bins with about the same number of answers; equal probabilities are never split.
     ///
-    /// With the answers sorted by probability, those that share one form a group, and a group falls into bin
-    /// `floor(K m / n)` with `m` the middle of its ranks. Without ties that is `n / K` answers a bin, give or take one.
+    /// With the answers sorted by probability, equal ones form a group, and a group falls into bin `floor(K m / n)` with `m`
+    /// the middle of its ranks. Without ties that is `n / K` answers per bin, plus or minus one.
     EqualMass(usize),
 }
 
-/// The mean squared error of the probabilities, `mean((p - is_correct)^2)`; `None` without answers.
+/// The Brier score, `mean((p - is_correct)^2)`; `None` without answers.
 ///
 /// Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Mon. Weather Rev. 78 (1950).
 ///
@@ -67,11 +67,11 @@ pub fn brier(answers: &[(f64, bool)]) -> Result<Option<f64>, StatsError> {
     Ok(collected(answers, 1)?.brier())
 }
 
-/// The expected calibration error: over the bins, the mean of `|accuracy - confidence|` weighted by answers; `None`
+/// The expected calibration error (ECE): the mean of `|accuracy - confidence|` over bins, weighted by answers; `None`
 /// without answers.
 ///
-/// With bins of equal width it is the ECE of Naeini et al.; with bins of equal mass its adaptive kin. Both are biased
-/// upwards when bins hold few answers, since a bin of one answer is always off.
+/// With equal-width bins this is the ECE of Naeini et al.; with equal-mass bins it is the adaptive ECE. Both are biased
+/// upwards when bins hold few answers.
 ///
 /// Sources: M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated probabilities using Bayesian
 /// binning", AAAI (2015); K. Nguyen and B. O'Connor, "Posterior calibration and exploratory analysis for natural
@@ -87,12 +87,12 @@ pub fn brier(answers: &[(f64, bool)]) -> Result<Option<f64>, StatsError> {
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when a probability is not a number from 0 to 1, or when the number of bins is 0 or absurd.
+/// A [`StatsError`] when a probability is not a number from 0 to 1, or the number of bins is not from 1 to 100,000.
 pub fn expected_error(answers: &[(f64, bool)], binning: Binning) -> Result<Option<f64>, StatsError> {
     Ok(weighted_gap(&reliability(answers, binning, Confidence::P95)?))
 }
 
-/// The bins that hold answers, in ascending order: the points of a reliability diagram.
+/// The non-empty bins in ascending order: the points of a reliability diagram.
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
@@ -106,7 +106,7 @@ pub fn expected_error(answers: &[(f64, bool)], binning: Binning) -> Result<Optio
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when a probability is not a number from 0 to 1, or when the number of bins is 0 or absurd.
+/// A [`StatsError`] when a probability is not a number from 0 to 1, or the number of bins is not from 1 to 100,000.
 pub fn reliability(
     answers: &[(f64, bool)],
     binning: Binning,
@@ -118,9 +118,9 @@ pub fn reliability(
     }
 }
 
-/// Bins of equal width that answers stream into; several of them, filled on several threads, merge into one.
+/// Streaming calibration with equal-width bins; instances filled on several threads can be merged.
 ///
-/// The sums are of whole numbers, so the order of `add` and `merge` changes no bit.
+/// Sums are of integers, so the order of `add` and `merge` doesn't affect the result.
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
@@ -143,18 +143,18 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// So many empty bins.
+    /// Creates empty bins.
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] when there are none, or more than 100,000.
+    /// [`StatsError::OutOfRange`] unless `bins` is from 1 to 100,000.
     pub fn new(bins: usize) -> Result<Self, StatsError> {
         Ok(Self { bins: vec![Counts::default(); checked(bins)?], squares: Total::default() })
     }
 
-    /// Counts an answer that was given with probability `p` of being right.
+    /// Adds an answer with stated probability `p` of being correct.
     ///
     /// # Errors
-    /// A [`StatsError`] when `p` is not a number from 0 to 1; nothing is counted then.
+    /// A [`StatsError`] when `p` is not a number from 0 to 1; the answer is then not added.
     pub fn add(&mut self, p: f64, is_correct: bool) -> Result<(), StatsError> {
         probability(p)?;
         let bin = ((p * self.bins.len() as f64) as usize).min(self.bins.len() - 1);
@@ -164,10 +164,10 @@ impl Calibration {
         Ok(())
     }
 
-    /// Counts all that `other` has counted.
+    /// Adds all answers of `other`.
     ///
     /// # Errors
-    /// [`StatsError::WrongLength`] when `other` has another number of bins.
+    /// [`StatsError::WrongLength`] when `other` has a different number of bins.
     pub fn merge(&mut self, other: &Self) -> Result<(), StatsError> {
         let (found, expected) = (other.bins.len(), self.bins.len());
         if found != expected {
@@ -180,7 +180,7 @@ impl Calibration {
         Ok(())
     }
 
-    /// How many answers were counted.
+    /// Number of answers.
     pub fn n(&self) -> u64 {
         self.bins.iter().map(|bin| bin.n).sum()
     }
@@ -214,7 +214,7 @@ impl Total {
     const ONE: f64 = (1_u64 << 63) as f64;
 
     fn add(&mut self, value: f64) {
-        // Scaling by a power of two is exact; only what lies below 2^-63 is rounded.
+        // Scaling by a power of two is exact; only digits below 2^-63 are rounded.
         self.0 += u128::from((value * Self::ONE).round() as u64);
     }
 
@@ -227,7 +227,7 @@ impl Total {
     }
 }
 
-/// What falls into one bin.
+/// Totals of one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Counts {
     n: u64,
@@ -264,10 +264,10 @@ fn collected(answers: &[(f64, bool)], bins: usize) -> Result<Calibration, StatsE
     Ok(calibration)
 }
 
-/// As [`reliability`] with [`Binning::EqualMass`], in the room of the answers themselves: there may be millions.
+/// As [`reliability`] with [`Binning::EqualMass`], sorting the answers in place: there may be millions.
 ///
 /// # Errors
-/// A [`StatsError`] when a probability is not a number from 0 to 1, or when the number of bins is 0 or absurd.
+/// A [`StatsError`] when a probability is not a number from 0 to 1, or the number of bins is not from 1 to 100,000.
 pub fn equal_mass(
     mut sorted: Vec<(f64, bool)>,
     bins: usize,
@@ -276,7 +276,7 @@ pub fn equal_mass(
     checked(bins)?;
     for (p, _) in &mut sorted {
         probability(*p)?;
-        // Adding zero makes a minus zero a plain one.
+        // Adding zero turns -0 into +0.
         *p += 0.0;
     }
     sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -284,7 +284,7 @@ pub fn equal_mass(
     let mut open: Option<(u128, Counts, f64, f64)> = None;
     let mut start = 0;
     for group in sorted.chunk_by(|a, b| a.0 == b.0) {
-        // Twice the middle rank, so that it is whole.
+        // Twice the middle rank, which is an integer.
         let middle = (2 * start + group.len()) as u128;
         let bin = middle * bins as u128 / (2 * sorted.len() as u128);
         start += group.len();
@@ -324,7 +324,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn answers() -> impl Strategy<Value = Vec<(f64, bool)>> {
-        // Tenths, so that ties and edges of bins are common.
+        // Tenths, so that ties and bin edges are common.
         let p = prop_oneof![0.0..=1.0_f64, (0_u8..=10).prop_map(|tenths| f64::from(tenths) / 10.0)];
         prop::collection::vec((p, any::<bool>()), 0..60)
     }

@@ -1,11 +1,11 @@
-//! The chi-square distribution: how surprising a sum of squares is.
+//! The chi-square distribution.
 
 use crate::{StatsError, non_negative};
 
 /// The probability that a chi-square variable of `degrees` degrees of freedom exceeds `statistic`.
 ///
-/// The upper regularised incomplete gamma function `Q(degrees / 2, statistic / 2)`: a power series below the mean, a
-/// continued fraction above it, accurate to some twelve digits, in the far tail as well.
+/// The upper regularized incomplete gamma function `Q(degrees / 2, statistic / 2)`: a power series below the mean and a
+/// continued fraction above it, accurate to about twelve digits, including the far tail.
 ///
 /// ```
 /// use reasonscape_stats::chi_square::survival;
@@ -26,7 +26,7 @@ pub fn survival(statistic: f64, degrees: u64) -> Result<f64, StatsError> {
 
 /// `Q(a, x)`, for `a > 0` and `x >= 0`.
 fn upper_gamma(a: f64, x: f64) -> f64 {
-    /// Terms; both expansions need a few times `sqrt(a)`.
+    /// Maximum number of terms; both expansions need a small multiple of `sqrt(a)`.
     const MAX_TERMS: u32 = 100_000;
 
     if x == 0.0 {
@@ -44,7 +44,7 @@ fn upper_gamma(a: f64, x: f64) -> f64 {
         }
         return (1.0 - factor * sum).clamp(0.0, 1.0);
     }
-    // Lentz's evaluation from the front; the denominators stay positive for these arguments.
+    // Lentz's method, forward; the denominators stay positive for these arguments.
     let mut divisor = x + 1.0 - a;
     let (mut upper, mut lower) = (f64::MAX.sqrt(), 1.0 / divisor);
     let mut fraction = lower;

@@ -1,9 +1,9 @@
-//! Which models are kin: hierarchical clustering of their profiles.
+//! Hierarchical clustering of models by their task profiles.
 //!
-//! A profile is one number a task. Two models are as far apart as their profiles are, [`distance`], in the unit of the
-//! profile: with accuracies, 0.1 is ten points on a typical task. The nearest are merged, then the nearest of what is
-//! left, until all are one; the [`Clustering`] holds the merges in that order. How much of a distance is luck,
-//! [`noise_distance`] says; whether a group is more than luck, [`stability`].
+//! A profile is one number per task. The [`distance`] between two models is in the unit of the profile: with accuracies,
+//! 0.1 is ten points on a typical task. The closest two groups are merged repeatedly until one is left; a [`Clustering`]
+//! holds the merges in order. [`noise_distance`] gives the distance expected from noise alone, and [`stability`] how
+//! reproducible each group is.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use kodama::Method;
 
 use crate::{StatsError, finite, non_negative};
 
-/// How the distance of two groups follows from those of their members.
+/// How the distance between two groups is derived from those of their members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Linkage {
-    /// The mean distance over all pairs of one from each.
+    /// The mean distance over all pairs of one member from each.
     #[default]
     Average,
-    /// The largest.
+    /// The largest distance.
     Complete,
-    /// The smallest.
+    /// The smallest distance.
     Single,
-    /// Ward's: what merging adds to the spread within groups.
+    /// Ward's criterion: the increase in within-group variance.
     Ward,
 }
 
@@ -36,14 +36,14 @@ impl From<Linkage> for Method {
     }
 }
 
-/// Two groups become one.
+/// The merge of two groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Merge {
-    /// A group: the leaf of that number, or from the number of leaves on the merge of that number less the leaves.
+    /// A group: a leaf number, or the number of leaves plus the index of an earlier merge.
     pub a: usize,
-    /// The other group, of a larger number.
+    /// The other group, with a larger number.
     pub b: usize,
-    /// The distance at which they merge; never smaller than that of the merge before.
+    /// The distance at which they merge; never smaller than that of the previous merge.
     pub height: f64,
     /// Leaves in the new group.
     pub size: usize,
@@ -66,7 +66,7 @@ pub struct Clustering {
     merges: Vec<Merge>,
 }
 
-/// The distance of two profiles: the root of the mean squared difference over tasks.
+/// The distance between two profiles: the root mean squared difference over tasks.
 ///
 /// # Errors
 /// A [`StatsError`] when there is no task, the lengths differ, or a value is not finite.
@@ -75,7 +75,7 @@ pub fn distance(a: &[f64], b: &[f64]) -> Result<f64, StatsError> {
     Ok(root_mean_square(a.iter().zip(b).map(|(a, b)| a - b)))
 }
 
-/// The distance that noise alone would put between two models that are the same.
+/// The distance that noise alone would put between two identical models.
 ///
 /// With the standard errors of the values, `sqrt(mean(error_a^2 + error_b^2))`: the root of the expected squared
 /// distance. Assumes independent errors.
@@ -92,7 +92,7 @@ pub fn noise_distance(errors_a: &[f64], errors_b: &[f64]) -> Result<f64, StatsEr
 
 /// Clusters profiles by their [`distance`].
 ///
-/// Merges and their order are SciPy's; between equal distances the choice is the algorithm's.
+/// Merges and their order are as in SciPy; ties are broken by the algorithm.
 ///
 /// # Errors
 /// A [`StatsError`] when there is no profile or no task, the lengths differ, or a value is not finite.
@@ -113,15 +113,15 @@ pub fn cluster<P: AsRef<[f64]>>(profiles: &[P], linkage: Linkage) -> Result<Clus
     Ok(Clustering { leaves: profiles.len(), merges })
 }
 
-/// The share of resampled clusterings in which each group of a tree appears, member for member.
+/// The proportion of resampled clusterings in which each group appears with exactly the same members.
 ///
-/// `resample(i)` gives the profiles drawn anew for the `i`-th time, in the same order of models: with each value moved
-/// by its error, or with the tasks drawn with replacement. One share a merge; the last, of everybody, is always 1.
+/// `resample(i)` returns the `i`-th resampled profiles, in the same order of models: with each value perturbed by its
+/// error, or with tasks drawn with replacement. One value per merge; the last, the group of all models, is always 1.
 ///
 /// Source: J. Felsenstein, "Confidence limits on phylogenies", Evolution 39 (1985).
 ///
 /// # Errors
-/// A [`StatsError`] when no resample is asked for, or one cannot be clustered.
+/// A [`StatsError`] when `resamples` is 0, or a resample can't be clustered.
 pub fn stability<P: AsRef<[f64]>>(
     tree: &Clustering,
     linkage: Linkage,
@@ -151,17 +151,17 @@ pub fn stability<P: AsRef<[f64]>>(
 }
 
 impl Clustering {
-    /// How many profiles were clustered.
+    /// Number of profiles.
     pub fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// The merges, the nearest first; one fewer than there are leaves.
+    /// The merges, closest first; one fewer than there are leaves.
     pub fn merges(&self) -> &[Merge] {
         &self.merges
     }
 
-    /// The leaves in an order in which the tree is drawn without crossings: of each merge `a` before `b`.
+    /// The leaves in an order that draws the tree without crossings: `a` before `b` in each merge.
     pub fn leaf_order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.leaves);
         let mut waiting = vec![(2 * self.leaves).saturating_sub(2)];
@@ -174,7 +174,7 @@ impl Clustering {
         order
     }
 
-    /// The members of the group that each merge makes, ascending.
+    /// The members of the group that each merge creates, ascending.
     pub fn groups(&self) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::with_capacity(self.merges.len());
         for merge in &self.merges {
@@ -215,11 +215,11 @@ impl Clustering {
             .collect())
     }
 
-    /// For each merge the distance that noise alone would give: the mean [`noise_distance`] over the pairs of one
-    /// member from each side. A merge not far above it joins what cannot be told apart.
+    /// For each merge the distance expected from noise alone: the mean [`noise_distance`] over the pairs of one member from
+    /// each side. A merge height close to it joins models that can't be distinguished.
     ///
     /// # Errors
-    /// A [`StatsError`] when there is not a row of errors a leaf, or an error is negative or not finite.
+    /// A [`StatsError`] unless there is one row of errors per leaf, and when an error is negative or not finite.
     pub fn noise_heights<P: AsRef<[f64]>>(&self, errors: &[P]) -> Result<Vec<f64>, StatsError> {
         if errors.len() != self.leaves {
             return Err(StatsError::WrongLength {
@@ -251,7 +251,7 @@ impl Clustering {
 
 fn root_mean_square(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let n = values.len() as f64;
-    // Dividing first keeps huge values from overflowing when squared.
+    // Divide first, so that huge values don't overflow when squared.
     values.fold(0.0, |sum: f64, value| sum.hypot(value / n.sqrt()))
 }
 
@@ -326,7 +326,7 @@ mod tests {
     fn similar_models_are_stable_and_noise_merges_are_not() {
         let mut rng = PyRandom::new(7);
         let error = 0.02;
-        // Two families of three; within a family only noise differs.
+        // Two groups of three; within a group only noise differs.
         let truth = |model: usize| if model < 3 { [0.9, 0.4, 0.6, 0.2] } else { [0.5, 0.8, 0.3, 0.7] };
         let mut measure = |_| -> Vec<[f64; 4]> {
             (0..6).map(|model| truth(model).map(|value| value + error * rng.uniform(-1.7, 1.7))).collect()

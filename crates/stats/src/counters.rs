@@ -1,14 +1,14 @@
-//! The five numbers that every statistic starts from.
+//! The trial counts that most statistics are computed from.
 
 use std::iter::Sum;
 use std::ops::Add;
 
 use crate::{StatsError, non_negative};
 
-/// What became of a group of trials. Statistics read nothing else.
+/// Outcome counts of a group of trials.
 ///
-/// A trial is correct, incorrect or truncated. Trials that never got an answer (the network failed) are in no
-/// counter. The counts are real-valued so that partial credit and weights fit.
+/// A trial is correct, incorrect or truncated. Trials without a response (after a network failure, say) are in no
+/// counter. Counts are real-valued to allow partial credit and weights.
 ///
 /// ```
 /// use reasonscape_stats::Counters;
@@ -30,8 +30,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Checked counters: `n` trials, `n_e` of them correct, `n_t` truncated, and `g` the sum of the guess
-    /// probabilities (one over the number of options; 0 for a write-in) of the **completed** ones.
+    /// Validated counters: `n` trials, `n_e` of them correct, `n_t` truncated, and `g` the sum of the guess
+    /// probabilities (one over the number of options; 0 for free-form answers) of the **completed** ones.
     ///
     /// # Errors
     /// A [`StatsError`] when a count is negative or not finite, when `n_e + n_t > n`, or when `g` exceeds the
@@ -46,7 +46,7 @@ impl Counters {
         if n_e + n_t > n {
             return Err(StatsError::TooManyOutcomes { n, n_e, n_t });
         }
-        // A sum of a million thirds may exceed the whole by a rounding error.
+        // A sum of a million thirds may exceed the total by a rounding error.
         if g > counters.n_u() * (1.0 + 1e-9) {
             return Err(StatsError::TooManyGuesses { g, n_u: counters.n_u() });
         }
@@ -58,12 +58,12 @@ impl Counters {
         self.n
     }
 
-    /// Correct trials; a correct trial has always completed.
+    /// Correct trials; these are always completed.
     pub fn n_e(&self) -> f64 {
         self.n_e
     }
 
-    /// Truncated trials: cut off before they answered.
+    /// Truncated trials: those that reached the token limit before they answered.
     pub fn n_t(&self) -> f64 {
         self.n_t
     }
@@ -107,13 +107,7 @@ mod tests {
         let message = |n, n_e, n_t, g| Counters::new(n, n_e, n_t, g).unwrap_err().to_string();
         assert_eq!(message(-1.0, 0.0, 0.0, 0.0), "`n` is -1, but must be 0 or more");
         assert_eq!(message(5.0, f64::NAN, 0.0, 0.0), "`n_e` is NaN, but must be a finite number");
-        assert_eq!(
-            message(10.0, 6.0, 5.0, 0.0),
-            "`n_e` + `n_t` is 6 + 5 = 11, more than the `n` = 10 trials there are"
-        );
-        assert_eq!(
-            message(10.0, 2.0, 5.0, 6.0),
-            "`g` is 6, but a guess succeeds at most once a completed trial, and `n_u` = 5 completed"
-        );
+        assert_eq!(message(10.0, 6.0, 5.0, 0.0), "`n_e` + `n_t` is 6 + 5 = 11, more than `n` = 10 trials");
+        assert_eq!(message(10.0, 2.0, 5.0, 6.0), "`g` is 6, more than the `n_u` = 5 completed trials");
     }
 }

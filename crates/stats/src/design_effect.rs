@@ -1,19 +1,19 @@
-//! Rates whose trials come in clusters: the same task asked several times.
+//! Rates over clustered trials: several samples of the same problem.
 //!
-//! Five answers to one question say less than answers to five questions. How much less is read off the data: the
-//! design effect compares how far whole clusters stray from the rate with how far independent trials would.
+//! Five responses to one problem carry less information than responses to five problems. The design effect estimates how
+//! much less: it compares the variance between clusters with that of independent trials.
 
 use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, StatsError};
 
-/// Sums over clusters, a few whole numbers whatever the number of trials; the same in any order.
+/// Sums over clusters: a few integers, whatever the number of trials, and the same in any order.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
 /// use reasonscape_stats::design_effect::ClusteredRate;
 ///
 /// let mut rate = ClusteredRate::default();
-/// // Ten tasks asked four times each, always with the same outcome: as good as ten trials.
+/// // Ten problems with four samples each, always with the same outcome: equivalent to ten trials.
 /// for task in 0..10 {
 ///     rate.add(4, if task < 7 { 4 } else { 0 })?;
 /// }
@@ -37,10 +37,10 @@ pub struct ClusteredRate {
 }
 
 impl ClusteredRate {
-    /// Counts a whole cluster of `n` trials and `k` successes; a cluster without trials is none.
+    /// Adds a cluster of `n` trials with `k` successes; a cluster without trials is ignored.
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] when `k` exceeds `n`; nothing is counted then.
+    /// [`StatsError::OutOfRange`] when `k` exceeds `n`; the cluster is then not added.
     pub fn add(&mut self, n: u64, k: u64) -> Result<(), StatsError> {
         if k > n {
             return Err(StatsError::OutOfRange { name: "k", value: k as f64, expected: "`n` at most" });
@@ -55,7 +55,7 @@ impl ClusteredRate {
         Ok(())
     }
 
-    /// Counts all that `other` has counted; no cluster may be in both.
+    /// Adds all clusters of `other`; no cluster may be in both.
     pub fn merge(&mut self, other: &Self) {
         self.n += other.n;
         self.k += other.k;
@@ -80,12 +80,12 @@ impl ClusteredRate {
         self.clusters
     }
 
-    /// How many times wider than with independent trials the variance of the rate is; `None` when the data cannot
-    /// say: fewer than two clusters, or successes only, or none.
+    /// The variance of the rate relative to independent trials; `None` if it can't be estimated: fewer than two clusters,
+    /// only successes, or only failures.
     ///
     /// The cluster-robust variance `C / (C - 1) sum over clusters of (k_c - p n_c)^2 / n^2`, divided by
-    /// `p (1 - p) / n`. Held from 1, since repeats of one task hardly vary more than independent trials, to
-    /// `sum n_c^2 / n`, which a cluster whose trials are all alike has.
+    /// `p (1 - p) / n`. Clamped to at least 1, since samples of one problem hardly vary more than independent trials, and to
+    /// at most `sum n_c^2 / n`, the value for perfectly correlated trials.
     ///
     /// Sources: L. Kish, "Survey Sampling" (1965), section 5.4; K.-Y. Liang and S. L. Zeger, Biometrika 73 (1986).
     pub fn design_effect(&self) -> Option<f64> {

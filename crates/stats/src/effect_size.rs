@@ -1,7 +1,7 @@
-//! Two samples of measurements: which tends to be larger, and how much.
+//! Effect sizes for two samples of measurements.
 //!
-//! Compressed sizes and token counts are skewed, with tails that make a mean say little. So samples are summed up by
-//! quartiles and compared by ranks: how often is one of the first larger than one of the second?
+//! Compressed sizes and token counts are skewed with long tails, so samples are summarized by quartiles and compared by
+//! ranks: how often is a value of the first sample larger than one of the second?
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::{Confidence, StatsError, finite, in_range};
 
-/// Finite measurements, sorted once.
+/// A sorted sample of finite measurements.
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
@@ -19,7 +19,7 @@ use crate::{Confidence, StatsError, finite, in_range};
 /// let right = Sample::new(vec![1.0, 2.0, 2.0, 6.0])?;
 /// assert_eq!(right.quartiles().median, 2.0);
 /// let effect = wrong.compared_with(&right, Confidence::P95);
-/// // Of 16 pairs 14 favour the first, 1 the second, and one is a tie.
+/// // Of 16 pairs, 14 favor the first, 1 the second, and one is a tie.
 /// assert_eq!(effect.delta, 13.0 / 16.0);
 /// assert_eq!(effect.size(), Size::Large);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
@@ -29,18 +29,18 @@ pub struct Sample {
     sorted: Vec<f64>,
 }
 
-/// The five numbers that sum a sample up.
+/// The five-number summary of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quartiles {
-    /// The smallest.
+    /// Minimum.
     pub smallest: f64,
-    /// A quarter of the sample lies below.
+    /// First quartile.
     pub lower: f64,
-    /// Half of the sample lies below.
+    /// Median.
     pub median: f64,
-    /// Three quarters of the sample lie below.
+    /// Third quartile.
     pub upper: f64,
-    /// The largest.
+    /// Maximum.
     pub largest: f64,
 }
 
@@ -48,20 +48,20 @@ impl Sample {
     /// Sorts the measurements.
     ///
     /// # Errors
-    /// [`StatsError::Empty`] without a measurement, [`StatsError::NotFinite`] with one that is no finite number.
+    /// [`StatsError::Empty`] without a measurement, [`StatsError::NotFinite`] if one is not finite.
     pub fn new(mut values: Vec<f64>) -> Result<Self, StatsError> {
         if values.is_empty() {
             return Err(StatsError::Empty { name: "sample" });
         }
         for value in &mut values {
-            // Adding zero makes a minus zero a plain one.
+            // Adding zero turns -0 into +0.
             *value = finite("sample", *value)? + 0.0;
         }
         values.par_sort_unstable_by(f64::total_cmp);
         Ok(Self { sorted: values })
     }
 
-    /// How many measurements there are; one at least.
+    /// Number of measurements, at least one.
     #[expect(clippy::len_without_is_empty, reason = "a sample is never empty")]
     pub fn len(&self) -> usize {
         self.sorted.len()
@@ -72,31 +72,30 @@ impl Sample {
         &self.sorted
     }
 
-    /// The value below which a `share` of the sample lies, interpolated between neighbours.
+    /// The quantile at `proportion`, interpolated between neighbors.
     ///
-    /// Place `share (n - 1)` of the sorted values, counted from 0: type 7 of Hyndman and Fan, NumPy's default.
+    /// Position `proportion (n - 1)` of the sorted values, counted from 0: type 7 of Hyndman and Fan, NumPy's default.
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] when `share` is not from 0 to 1.
-    pub fn quantile(&self, share: f64) -> Result<f64, StatsError> {
-        in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
-        Ok(quantile_of_sorted(&self.sorted, share))
+    /// [`StatsError::OutOfRange`] when `proportion` is not from 0 to 1.
+    pub fn quantile(&self, proportion: f64) -> Result<f64, StatsError> {
+        in_range("proportion", proportion, 0.0..=1.0, "from 0 to 1")?;
+        Ok(quantile_of_sorted(&self.sorted, proportion))
     }
 
-    /// Smallest, quartiles, largest.
+    /// The five-number summary.
     pub fn quartiles(&self) -> Quartiles {
-        let at = |share| quantile_of_sorted(&self.sorted, share);
+        let at = |proportion| quantile_of_sorted(&self.sorted, proportion);
         Quartiles { smallest: at(0.0), lower: at(0.25), median: at(0.5), upper: at(0.75), largest: at(1.0) }
     }
 
-    /// Cliff's delta of this sample against `other`, with an interval.
+    /// Cliff's delta of this sample against `other`, with its confidence interval.
     ///
-    /// `delta = P(larger) - P(smaller)` over all pairs of one from each; ties count for neither. The interval is that
-    /// of the AUC, `P(larger) + P(tie) / 2`, from DeLong's variance on the logit scale, which keeps it within its
-    /// range. That variance vanishes when the samples do not overlap (and when all values are equal), which is no
-    /// certainty; there, and when a sample has only one value, the bounds are those of Newcombe's score interval,
-    /// which rests on the sizes of the samples alone. Linear in the samples, which are sorted already. Assumes
-    /// independent measurements.
+    /// `delta = P(larger) - P(smaller)` over all pairs of one value from each; ties count for neither. The interval is that
+    /// of the AUC, `P(larger) + P(tie) / 2`, from DeLong's variance on the logit scale, which keeps it within its range.
+    /// That variance is zero if the samples don't overlap or all values are equal; there, and if a sample has only one
+    /// value, the bounds are Newcombe's score interval, which depends on the sample sizes alone. Linear time, since samples
+    /// are sorted. Assumes independent measurements.
     ///
     /// Sources: N. Cliff, "Dominance statistics", Psychol. Bull. 114 (1993); E. R. DeLong, D. M. DeLong and
     /// D. L. Clarke-Pearson, Biometrics 44 (1988); R. G. Newcombe, "Confidence intervals for an effect size measure
@@ -107,7 +106,7 @@ impl Sample {
         let (n_a, n_b) = (a.len() as f64, b.len() as f64);
         let of_a = Placements::new(a, b);
         let of_b = Placements::new(b, a);
-        // The balance of the pairs is a whole number, so that nothing is lost in adding it up.
+        // Sum integers, which is exact.
         let delta = (of_a.balance as f64 / n_a) / n_b;
         let auc = f64::midpoint(1.0, delta);
         let variance = of_a.variance / n_a + of_b.variance / n_b;
@@ -123,16 +122,16 @@ impl Sample {
     }
 }
 
-/// Where the values of one sample stand within another.
+/// Placements of the values of one sample within another.
 struct Placements {
-    /// Pairs won less pairs lost.
+    /// Pairs won minus pairs lost.
     balance: i128,
-    /// Variance, over the values, of the share of the other sample that lies below (ties by half).
+    /// Variance, over the values, of the proportion of the other sample below them (ties count half).
     variance: f64,
 }
 
 impl Placements {
-    /// Both sorted; two fingers go through the second.
+    /// Both samples must be sorted; a single pass over each.
     fn new(values: &[f64], others: &[f64]) -> Self {
         let (mut below, mut not_above) = (0, 0);
         let balances: Vec<i64> = values
@@ -150,17 +149,17 @@ impl Placements {
         let balance: i128 = balances.iter().map(|&balance| i128::from(balance)).sum();
         let mean = balance as f64 / values.len() as f64;
         let squares: f64 = balances.iter().map(|&balance| (balance as f64 - mean).powi(2)).sum();
-        // A placement is a share of the others, and a balance twice as wide.
+        // A placement is a proportion; a balance has twice its range.
         let scale = 2.0 * others.len() as f64;
         let freedom = values.len().max(2) - 1;
         Self { balance, variance: squares / (freedom as f64 * scale * scale) }
     }
 }
 
-/// The AUC at which a score test at `z` (negative for the lower end) would just not reject `auc`.
+/// The AUC that a score test at `z` (negative for the lower end) just fails to reject, given `auc`.
 ///
 /// The variance at `t` is `t (1 - t) / (m n) (1 + ((m + n) / 2 - 1) ((1 - t) / (2 - t) + t / (1 + t)))`, that of
-/// exponential measurements with the sizes evened out.
+/// exponential measurements with averaged sample sizes.
 fn newcombe(auc: f64, n_a: f64, n_b: f64, z: f64) -> f64 {
     let variance = |t: f64| {
         let pairs = f64::midpoint(n_a, n_b) - 1.0;
@@ -178,10 +177,10 @@ fn newcombe(auc: f64, n_a: f64, n_b: f64, z: f64) -> f64 {
     inside
 }
 
-/// How much larger one sample tends to be than another.
+/// Cliff's delta with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
-    /// Cliff's delta: -1 when all of the first are smaller, 1 when all are larger.
+    /// Cliff's delta: -1 if all of the first are smaller, 1 if all are larger.
     pub delta: f64,
     /// Lower bound of `delta`.
     pub low: f64,
@@ -194,25 +193,25 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The probability that one of the first is larger than one of the second, ties by half: `(delta + 1) / 2`.
+    /// The probability that a value of the first exceeds one of the second, ties counting half: `(delta + 1) / 2`.
     pub fn auc(&self) -> f64 {
         f64::midpoint(1.0, self.delta)
     }
 
-    /// Whether zero lies outside the bounds.
+    /// Whether the interval excludes zero.
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 
-    /// The size of the effect in a word.
+    /// The conventional label of the effect size.
     pub fn size(&self) -> Size {
         Size::from_delta(self.delta)
     }
 }
 
-/// Words for the size of a Cliff's delta.
+/// Conventional labels for Cliff's delta.
 ///
-/// The limits 0.147, 0.33 and 0.474 are what Cohen's 0.2, 0.5 and 0.8 are between normal samples.
+/// The limits 0.147, 0.33 and 0.474 correspond to Cohen's d of 0.2, 0.5 and 0.8 for normal samples.
 ///
 /// Source: J. Romano et al., "Appropriate statistics for ordinal level data" (2006).
 ///
@@ -234,7 +233,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// The word for `delta`, whatever its sign.
+    /// The label of `delta`, ignoring its sign.
     pub fn from_delta(delta: f64) -> Self {
         match delta.abs() {
             size if size < 0.147 => Self::Negligible,
@@ -256,12 +255,12 @@ impl fmt::Display for Size {
     }
 }
 
-/// Type 7 quantile of values that are sorted and at least one.
-pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
-    let position = share * (sorted.len() - 1) as f64;
+/// Type 7 quantile of a non-empty sorted slice.
+pub(crate) fn quantile_of_sorted(sorted: &[f64], proportion: f64) -> f64 {
+    let position = proportion * (sorted.len() - 1) as f64;
     let below = position.floor();
     let (low, high) = (sorted[below as usize], sorted[position.ceil() as usize]);
-    // Halves first: two huge values of opposite sign differ by more than the largest number.
+    // Halve first: the difference of two huge values of opposite sign would overflow.
     let part = position - below;
     if low == high { low } else { low * (1.0 - part) + high * part }
 }
@@ -272,7 +271,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn values() -> impl Strategy<Value = Vec<f64>> {
-        // Whole numbers from a small range, so that ties are common.
+        // Integers from a small range, so that ties are common.
         prop::collection::vec((-8_i32..8).prop_map(f64::from), 1..40)
     }
 
@@ -308,9 +307,9 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_are_monotone_and_within_sample_range(values in values(), shares in (0.0..=1.0_f64, 0.0..=1.0_f64)) {
+        fn quantiles_are_monotone_and_within_sample_range(values in values(), proportions in (0.0..=1.0_f64, 0.0..=1.0_f64)) {
             let sample = Sample::new(values).unwrap();
-            let (first, second) = (shares.0.min(shares.1), shares.0.max(shares.1));
+            let (first, second) = (proportions.0.min(proportions.1), proportions.0.max(proportions.1));
             let (low, high) = (sample.quantile(first).unwrap(), sample.quantile(second).unwrap());
             prop_assert!(sample.sorted()[0] <= low && low <= high + 1e-12);
             prop_assert!(high <= sample.sorted()[sample.len() - 1]);
@@ -341,6 +340,9 @@ mod tests {
         assert_eq!(message(&[]), "`sample` is empty, but needs at least one entry");
         assert_eq!(message(&[1.0, f64::NAN]), "`sample` is NaN, but must be a finite number");
         let sample = Sample::new(vec![1.0]).unwrap();
-        assert_eq!(sample.quantile(2.0).unwrap_err().to_string(), "`share` is 2, but must be from 0 to 1");
+        assert_eq!(
+            sample.quantile(2.0).unwrap_err().to_string(),
+            "`proportion` is 2, but must be from 0 to 1"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Nine ways to read the same counters: three events by three assumptions about truncated trials.
+//! The nine estimator modes: three events by three assumptions about truncated trials.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::interval::wilson_unchecked;
 use crate::{Confidence, Counters, Interval, StatsError};
 
-/// What is counted as success.
+/// Which event counts as a success.
 ///
 /// ```
 /// use reasonscape_stats::{Event, Mode};
@@ -15,15 +15,15 @@ use crate::{Confidence, Counters, Interval, StatsError};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Event {
-    /// The answer equals the target, by knowledge or by luck.
+    /// The answer equals the target, whether known or guessed.
     Equality,
-    /// The answer was known: lucky guesses are subtracted from successes and trials (the seed's correction).
+    /// The answer was known: expected guesses are subtracted from successes and trials (ReasonScape's correction).
     Correctness,
-    /// The answer was known, with bounds that keep their coverage near chance (ours).
+    /// The answer was known, with bounds that keep their coverage near chance (this project's addition).
     Calibrated,
 }
 
-/// What truncated trials would have produced.
+/// How truncated trials are treated.
 ///
 /// ```
 /// use reasonscape_stats::{Assumption, Mode};
@@ -32,11 +32,11 @@ pub enum Event {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assumption {
-    /// What the completed ones did: truncation is ignored.
+    /// Ignored: they would have done as the completed trials did.
     Independence,
-    /// Failures: the token limit is the deployment's limit.
+    /// Counted as failures: the token limit is part of the deployment.
     Pessimism,
-    /// Successes: an upper bound.
+    /// Counted as successes: an upper bound.
     Optimism,
 }
 
@@ -54,21 +54,21 @@ pub enum Assumption {
 /// | `K_P` | `K_I x Wilson(n_u, n)` |
 /// | `K_O` | `1 - (1 - K_I) x Wilson(n_u, n)` |
 ///
-/// Two reductions hold exactly: with `g = 0` the C and K rows are the E rows, and with `n_t = 0` the completion
-/// factor `Wilson(n_u, n)` is dropped, because nothing was censored.
+/// Two reductions hold exactly: with `g = 0` the C and K rows equal the E rows, and with `n_t = 0` the completion
+/// factor `Wilson(n_u, n)` is dropped, because no trial was censored.
 ///
-/// Source: the E and C rows are ReasonScape's "Statistical Methodology"; K is this project's, because the C rows
-/// cover less than they promise near chance (the statistics page of the documentation has the simulation).
+/// Source: the E and C rows are from ReasonScape's "Statistical Methodology"; the K rows are this project's, because the
+/// C rows fall short of their nominal coverage near chance (simulated on the statistics page of the documentation).
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, Counters, Mode};
 ///
-/// // No truncation, no guessing: one estimator.
+/// // Without truncation and guessing, all modes agree.
 /// let plain = Counters::new(100.0, 80.0, 0.0, 0.0)?;
 /// let first = Mode::E_I.estimate(&plain, Confidence::P95);
 /// assert!(Mode::ALL.iter().all(|mode| mode.estimate(&plain, Confidence::P95) == first));
 ///
-/// // Half of it cut off: what one assumes decides.
+/// // With half of the trials truncated, the assumption matters.
 /// let cut = Counters::new(100.0, 40.0, 50.0, 0.0)?;
 /// let center = |mode: Mode| mode.estimate(&cut, Confidence::P95).center();
 /// assert!(center(Mode::C_P) < center(Mode::C_I) && center(Mode::C_I) < center(Mode::C_O));
@@ -78,9 +78,9 @@ pub enum Assumption {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Mode {
-    /// What is counted as success.
+    /// Which event counts as a success.
     pub event: Event,
-    /// What truncated trials would have produced.
+    /// How truncated trials are treated.
     pub assumption: Assumption,
 }
 
@@ -93,7 +93,7 @@ macro_rules! modes {
                     Mode { event: Event::$event, assumption: Assumption::$assumption };
             )*
 
-            /// All nine, in the order in which tables show them.
+            /// All nine modes, in the order used in tables.
             pub const ALL: [Mode; 9] = [$(Mode::$name),*];
 
             /// The name, as in `C_P`.
@@ -136,10 +136,10 @@ impl FromStr for Mode {
 }
 
 impl Mode {
-    /// The interval that these counters support.
+    /// The confidence interval for these counters.
     ///
-    /// Products propagate by interval arithmetic, each factor at the same confidence. Without a completed trial
-    /// the independent estimate is `[0, 1]`; pessimism and optimism still count the truncated ones.
+    /// Products are propagated by interval arithmetic, each factor at the same confidence. Without a completed trial the
+    /// I modes give `[0, 1]`; the P and O modes still count the truncated trials.
     pub fn estimate(self, counters: &Counters, confidence: Confidence) -> Interval {
         let (n, n_u, n_e, n_t) = (counters.n(), counters.n_u(), counters.n_e(), counters.n_t());
         let wilson = |k, n| wilson_unchecked(k, n, confidence);
@@ -156,10 +156,10 @@ impl Mode {
         self.estimate_literal(counters, confidence)
     }
 
-    /// The interval by the table's expressions, without the reductions of [`Mode::estimate`].
+    /// The interval by the table's literal expressions, without the reductions of [`Mode::estimate`].
     ///
-    /// The E rows are the same. The C and K rows keep the factor `Wilson(n_u, n)` without truncation and without
-    /// guessing, so the interval is wider there, and nothing jumps between `n_t = 0` and `n_t = 1`.
+    /// The E rows are the same. The C and K rows keep the factor `Wilson(n_u, n)` even without truncation or guessing, so
+    /// intervals are wider there and there is no discontinuity between `n_t = 0` and `n_t = 1`.
     ///
     /// ```
     /// use reasonscape_stats::{Confidence, Counters, Mode, wilson};
@@ -184,7 +184,7 @@ impl Mode {
         }
     }
 
-    /// The first factor of the C and K rows: how many of the completed answers were known.
+    /// The first factor of the C and K rows: the proportion of completed answers that were known.
     fn known(self, counters: &Counters, confidence: Confidence) -> Interval {
         let (n_u, n_e, g) = (counters.n_u(), counters.n_e(), counters.g());
         match self.event {
@@ -194,7 +194,7 @@ impl Mode {
     }
 }
 
-/// Takes chance out of an interval of the raw share by stretching what lies above chance to `[0, 1]`.
+/// Corrects an interval of the raw proportion for chance by rescaling `[chance, 1]` to `[0, 1]`.
 fn calibrated(raw: Interval, chance: f64) -> Interval {
     if chance >= 1.0 {
         return Interval::UNKNOWN;
@@ -210,7 +210,7 @@ mod tests {
 
     const P95: Confidence = Confidence::P95;
 
-    /// Whole-number counters with every trial on `options` options (0: write-in).
+    /// Integer counters with every trial on `options` options (0: free-form).
     fn counters() -> impl Strategy<Value = Counters> {
         (0_u32..2000, 0.0..=1.0_f64, 0.0..=1.0_f64, prop::sample::select(vec![0_u32, 2, 3, 4, 7])).prop_map(
             |(n, truncated, correct, options)| {
@@ -228,7 +228,7 @@ mod tests {
             for mode in Mode::ALL {
                 let Interval { low, high, point } = mode.estimate(&counters, P95);
                 prop_assert!(0.0 <= low && low <= high && high <= 1.0, "{mode}: [{low}, {high}]");
-                // Products of rounded numbers may disagree in the last bit.
+                // Products of rounded numbers may differ in the last bit.
                 prop_assert!(point.is_none_or(|p| low <= p + 1e-15 && p <= high + 1e-15), "{mode}: {point:?}");
             }
         }

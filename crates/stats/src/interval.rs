@@ -1,8 +1,8 @@
-//! An estimate with its bounds, and Wilson's score interval that all of them are made of.
+//! Estimates with confidence intervals, and the Wilson score interval they are built from.
 
 use crate::{Confidence, StatsError, finite};
 
-/// A share between 0 and 1, as far as the data fix it.
+/// A proportion with its confidence interval.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, wilson};
@@ -20,18 +20,18 @@ pub struct Interval {
     pub low: f64,
     /// Upper bound.
     pub high: f64,
-    /// The plain ratio, absent when there were no trials to take it from.
+    /// The observed ratio; `None` without trials.
     pub point: Option<f64>,
 }
 
 impl Interval {
-    /// No information: anything between 0 and 1.
+    /// The interval without information, from 0 to 1.
     pub const UNKNOWN: Interval = Interval { low: 0.0, high: 1.0, point: None };
 
-    /// The middle, `(low + high) / 2`.
+    /// The midpoint, `(low + high) / 2`.
     ///
-    /// Wilson's middle is drawn towards one half, the more so the fewer the trials; [`point`](Self::point) is the
-    /// undrawn ratio.
+    /// The midpoint of a Wilson interval is shrunk towards one half; [`point`](Self::point) is the
+    /// observed ratio.
     pub fn center(&self) -> f64 {
         f64::midpoint(self.low, self.high)
     }
@@ -41,30 +41,30 @@ impl Interval {
         (self.high - self.low) / 2.0
     }
 
-    /// The interval of the complementary share, `1 - x`.
+    /// The interval of the complement, `1 - x`.
     pub(crate) fn complement(self) -> Interval {
         Interval { low: 1.0 - self.high, high: 1.0 - self.low, point: self.point.map(|p| 1.0 - p) }
     }
 
-    /// The interval of a product of two shares, by interval arithmetic (Bonferroni: each factor keeps its z).
+    /// The interval of a product of two proportions, by interval arithmetic (Bonferroni: each factor keeps its z).
     pub(crate) fn times(self, other: Interval) -> Interval {
         let point = self.point.zip(other.point).map(|(a, b)| a * b);
         Interval { low: self.low * other.low, high: self.high * other.high, point }
     }
 }
 
-/// Wilson's score interval for `k` successes in `n` trials, both real-valued.
+/// The Wilson score interval for `k` successes in `n` trials, both real-valued.
 ///
-/// The bounds are the shares `p` that a normal test at `z` would just not reject: the roots of
+/// The bounds are the proportions `p` that a normal test at `z` just fails to reject: the roots of
 /// `(k - n p)^2 = z^2 n p (1 - p)`, which are
 ///
 /// ```text
 /// (k + z^2/2 ± z sqrt(k (n - k) / n + z^2/4)) / (n + z^2)
 /// ```
 ///
-/// `k` is clamped to `[0, n]`, because a guess-corrected count can fall below zero (worse than chance).
-/// `n <= 0` is no information: `[0, 1]` without a point. `k = 0` gives `low = 0` and `k = n` gives `high = 1`,
-/// exactly. Assumes independent trials of one success probability.
+/// `k` is clamped to `[0, n]`, because a guess-corrected count can be negative (worse than chance).
+/// `n <= 0` gives `[0, 1]` without a point. `k = 0` gives `low = 0` and `k = n` gives `high = 1`,
+/// exactly. Assumes independent trials with a common success probability.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
 ///
@@ -90,14 +90,14 @@ pub(crate) fn wilson_unchecked(k: f64, n: f64, confidence: Confidence) -> Interv
     }
     let k = k.clamp(0.0, n);
     let (low, missed) = (lower_root(k, n, confidence.z()), lower_root(n - k, n, confidence.z()));
-    // With astronomically many trials the bounds round past the point they surround.
+    // With very many trials, rounding can move a bound past the point estimate.
     let point = k / n;
     Interval { low: low.min(point), high: (1.0 - missed).max(point), point: Some(point) }
 }
 
-/// The smaller root, through the product of the roots so that nothing cancels when `k` is small.
+/// The smaller root, computed from the product of the roots to avoid cancellation for small `k`.
 fn lower_root(k: f64, n: f64, z: f64) -> f64 {
-    // `k` may be so small that its square underflows; dividing first keeps what there is.
+    // Divide first: the square of a small `k` may underflow.
     let spread = z * (k * ((n - k) / n) + z * z / 4.0).sqrt();
     (k / n) * (k / (k + z * z / 2.0 + spread))
 }

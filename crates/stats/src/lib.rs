@@ -1,21 +1,21 @@
-//! Statistics for language-model evaluations: intervals, scores, comparisons and survival analysis.
+//! Statistics for language-model evaluations: confidence intervals, scores, comparisons and survival analysis.
 //!
-//! [`Counters`] (trials, correct, truncated, expected lucky guesses) become an [`Interval`] by one of nine [`Mode`]s, and
-//! intervals of tasks become a [`ReasonScore`](score::ReasonScore), a pairwise win rate or a rating. Single trials show how
-//! a model fails: tokens until an answer ([`survival`]), the threshold along a parameter ([`logistic`]), the effect of a
-//! smaller token limit ([`token_budget`]), and differences between samples, prompts and models ([`effect_size`],
-//! [`spectrum`], [`cluster`]). For answered questions: [`calibration`], [`entropy`], [`mean`], [`quantile`], and rates over
-//! repeats ([`design_effect`]).
+//! [`Counters`] (trials, correct, truncated, expected successful guesses) give an [`Interval`] under one of nine
+//! [`Mode`]s. Task intervals are combined into a [`ReasonScore`](score::ReasonScore), a pairwise win rate or a rating.
+//! Per-trial data gives the tokens needed to answer ([`survival`]), the threshold along a parameter ([`logistic`]), the
+//! effect of a smaller token limit ([`token_budget`]), and differences between samples, prompts and models
+//! ([`effect_size`], [`spectrum`], [`cluster`]). For answer metrics: [`calibration`], [`entropy`], [`mean`],
+//! [`quantile`], and rates over repeated trials ([`design_effect`]).
 //!
-//! # Promises
-//! Pure functions on numbers: no file, no network, no clock, no global state. A seed is always an argument, and
-//! the same arguments give the same bits on any number of threads. An argument out of range is a [`StatsError`]
-//! that names it; a NaN never comes out.
+//! # Guarantees
+//! Pure functions on numbers: no files, no network, no clock, no global state. Seeds are always arguments, and the same
+//! arguments give bit-identical results on any number of threads. An argument out of range is a [`StatsError`] that
+//! names it; no function returns NaN.
 //!
 //! ```
 //! use reasonscape_stats::{Confidence, Counters, Mode};
 //!
-//! // 128 trials, 100 right, 5 cut off, and a blind guesser would have had 12.3 of them.
+//! // 128 trials: 100 correct, 5 truncated, and 12.3 successes expected from guessing.
 //! let counters = Counters::new(128.0, 100.0, 5.0, 12.3)?;
 //! let estimate = Mode::C_P.estimate(&counters, Confidence::P95);
 //! assert_eq!(format!("{:.3} ± {:.3}", estimate.center(), estimate.margin()), "0.744 ± 0.099");

@@ -1,9 +1,9 @@
-//! Where a model breaks: accuracy against one parameter, and the value at which it crosses one half.
+//! Logistic threshold: accuracy against one parameter, and the value at which it crosses one half.
 //!
-//! With a guess that succeeds with probability `g`, a share `p = g + (1 - g) / (1 + exp(-(a + b x)))` of the answers
-//! is right at the parameter value `x`. The *frontier* is the `x` at which half of the answers are known, guesses
-//! taken out: `x50 = -a / b`. [`fit`] finds `a` and `b` by maximum likelihood, the interval of the frontier by
-//! profile likelihood, and says how badly the curve fits.
+//! With guess probability `g`, the accuracy at the parameter value `x` is `p = g + (1 - g) / (1 + exp(-(a + b x)))`. The
+//! *threshold* is the `x` at which half of the answers are known, corrected for guessing: `x50 = -a / b`. [`fit`]
+//! estimates `a` and `b` by maximum likelihood, computes a profile-likelihood interval of the threshold, and tests the
+//! goodness of fit.
 
 mod crossing;
 mod likelihood;
@@ -27,16 +27,16 @@ pub struct Row {
     pub guess: f64,
 }
 
-/// What the data say about the frontier.
+/// Whether and where the threshold lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Crossing {
-    /// Known answers cross one half within the values that were tested.
+    /// The proportion of known answers crosses one half within the tested values.
     Crosses,
-    /// More than half is known at every value that was tested; the frontier lies beyond them.
+    /// More than half is known at every tested value; the threshold lies beyond them.
     AlwaysAbove,
-    /// Less than half is known at every value that was tested; the frontier lies before them.
+    /// Less than half is known at every tested value; the threshold lies before them.
     AlwaysBelow,
-    /// Neither a slope nor a side can be told from chance.
+    /// Neither a slope nor a side is statistically significant.
     Unclear,
 }
 
@@ -51,14 +51,14 @@ impl fmt::Display for Crossing {
     }
 }
 
-/// Whether more of the parameter is harder.
+/// The direction of the slope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Trend {
     /// Accuracy falls as the parameter grows.
     Falling,
     /// Accuracy rises as the parameter grows.
     Rising,
-    /// A slope cannot be told from chance.
+    /// No significant slope.
     Flat,
 }
 
@@ -72,79 +72,79 @@ impl fmt::Display for Trend {
     }
 }
 
-/// How far the data are from the fitted curve, against a share of its own for every row.
+/// Lack of fit, against a saturated model with one proportion per row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LackOfFit {
     /// Deviance `2 Σ observed ln(observed / expected)`, over successes and failures.
     pub g2: f64,
     /// Pearson's `Σ (observed - expected)^2 / expected`, over successes and failures.
     pub pearson: f64,
-    /// Rows (equal ones pooled) less two.
+    /// Rows (equal ones pooled) minus two.
     pub degrees: u64,
-    /// Probability of so large a deviance if the curve were true; absent without a degree of freedom.
+    /// Probability of a deviance at least this large if the curve were true; `None` without a degree of freedom.
     pub p: Option<f64>,
 }
 
 impl LackOfFit {
-    /// How many times larger than binomial the spread around the curve is, `pearson / degrees`.
+    /// Variance around the curve relative to the binomial, `pearson / degrees`.
     pub fn dispersion(&self) -> Option<f64> {
         (self.degrees > 0).then(|| self.pearson / self.degrees as f64)
     }
 
-    /// Whether the rows scatter more than the curve and chance allow, at 5 %: the interval of the frontier is then
-    /// too narrow, or the curve is of the wrong shape.
+    /// Whether the rows scatter more than the binomial allows, at the 5 % level: the interval of the threshold is then too
+    /// narrow, or the curve has the wrong shape.
     pub fn is_overdispersed(&self) -> bool {
         self.p.is_some_and(|p| p < 0.05) && self.dispersion().is_some_and(|dispersion| dispersion > 1.0)
     }
 }
 
-/// A fitted curve with its frontier.
+/// A fitted curve with its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticFit {
     /// `a`, the log-odds at `x = 0`.
     pub intercept: f64,
-    /// `b`, the change of the log-odds a unit of `x`.
+    /// `b`, the change of the log-odds per unit of `x`.
     pub slope: f64,
-    /// Whether `a` and `b` are where the likelihood is largest. Otherwise it grows without end towards a step (or a
-    /// level of 0 or 1), as when all rows are wholly right or wholly wrong; they are then merely steep.
+    /// Whether the likelihood has a finite maximum. Otherwise it keeps increasing towards a step (or a constant 0 or 1), as
+    /// when every row is entirely correct or entirely incorrect; `a` and `b` are then just a steep curve.
     pub is_finite: bool,
     /// Log-likelihood, without the binomial coefficients.
     pub log_likelihood: f64,
-    /// Probability of so large a gain over a level line if there were no slope (likelihood ratio, chi-square).
+    /// p-value of the likelihood-ratio test of no slope (chi-square).
     pub slope_p: f64,
-    /// Direction of a slope that is clear at the confidence asked for.
+    /// Direction of the slope, if significant at the given confidence.
     pub trend: Trend,
-    /// What the data say about the frontier.
+    /// Whether and where the threshold lies.
     pub crossing: Crossing,
-    /// The frontier, when there is a slope to speak of; outside the tested values it is extrapolated.
+    /// The threshold, if the slope is significant; outside the tested values it is extrapolated.
     pub x50: Option<f64>,
-    /// Lower bound of the frontier; `None` where there is none.
+    /// Lower bound of the threshold; `None` if unbounded.
     pub low: Option<f64>,
-    /// Upper bound of the frontier; `None` where there is none.
+    /// Upper bound of the threshold; `None` if unbounded.
     pub high: Option<f64>,
-    /// How well the curve fits.
+    /// Goodness of fit.
     pub lack_of_fit: LackOfFit,
 }
 
 impl LogisticFit {
-    /// The share of known answers that the curve has at `x`, guesses taken out.
+    /// The proportion of known answers at `x`, corrected for guessing.
     pub fn known(&self, x: f64) -> f64 {
         1.0 / (1.0 + (-(self.intercept + self.slope * x)).exp())
     }
 }
 
-/// Fits the curve to outcomes at two different values of the parameter at least.
+/// Fits the curve to outcomes at two or more values of the parameter.
 ///
-/// The likelihood is climbed by Newton's method with step halving, from a level line and from a falling and a rising
-/// one: with guesses it may have more than one top. The bounds of the frontier are the values `c` for which the best
-/// curve through one half at `c` loses less than `z^2 / 2` of log-likelihood (profile likelihood); a clear slope
-/// (likelihood ratio at the same confidence) always has both.
+/// The likelihood is maximized by Newton's method with step halving, from a constant, a falling and a rising start: with
+/// guessing it may have several maxima. The bounds of the threshold are the values `c` for which the best curve through
+/// one half at `c` loses less than `z^2 / 2` of log-likelihood (profile likelihood); with a significant slope
+/// (likelihood ratio at the same confidence) both bounds exist.
 ///
-/// | slope | crossing | frontier |
+/// | slope | crossing | threshold |
 /// |---|---|---|
-/// | clear | by where `x50` lies | `x50`, `low`, `high` |
-/// | not clear, all rows on one side, and the level clearly so | above or below | only the bound towards the data |
-/// | not clear | unclear | none |
+/// | significant | by where `x50` lies | `x50`, `low`, `high` |
+/// | not significant, all rows and the overall level significantly on one side | above or below | only the bound towards the data |
+/// | not significant | unclear | none |
 ///
 /// Assumes independent trials; rows that scatter more than that show in [`LackOfFit`].
 ///
@@ -161,15 +161,15 @@ impl LogisticFit {
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when a number is out of range, when fewer than two values of the parameter have trials, or when
-/// the iteration does not settle.
+/// A [`StatsError`] when a number is out of range, when fewer than two values of the parameter have trials, or when the
+/// iteration does not converge.
 pub fn fit(rows: &[Row], confidence: Confidence) -> Result<LogisticFit, StatsError> {
     let data = Data::new(rows)?;
     let level = data.maximize(Curve::LEVEL, true)?;
     let mut best = data.maximize(level.curve, false)?;
     for slope in [-2.0, 2.0] {
         let other = data.maximize(Curve { height: level.curve.height, slope }, false)?;
-        // A start that ends at the same top must not change the digits.
+        // A start that leads to the same maximum must not change the digits.
         if other.log_likelihood > best.log_likelihood + 1e-9 {
             best = other;
         }
@@ -200,7 +200,7 @@ pub fn fit(rows: &[Row], confidence: Confidence) -> Result<LogisticFit, StatsErr
     })
 }
 
-/// A row whose numbers are in range.
+/// A row whose numbers are validated.
 fn checked(row: &Row) -> Result<Row, StatsError> {
     in_range("x", row.x, -1e100..=1e100, "from -1e100 to 1e100")?;
     non_negative("n", row.n)?;
@@ -226,7 +226,7 @@ mod tests {
 
     fn rows() -> impl Strategy<Value = Vec<Row>> {
         let guess = prop::sample::select(vec![0.0, 0.0, 0.25, 0.5]);
-        // Even and doubling values; mostly modest numbers of trials; shares that are often 0 and 1.
+        // Evenly spaced and doubling values; mostly few trials; proportions that are often 0 and 1.
         let x =
             prop_oneof![(-5_i32..5).prop_map(f64::from), (0_i32..14).prop_map(|power| 2.0_f64.powi(power))];
         let n = prop_oneof![4 => 0_u32..200, 1 => 0_u32..1_000_000_000].prop_map(f64::from);
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn guess_rate_moves_crossing() {
-        // With two options 75 % right is 50 % known.
+        // With two options, 75 % correct is 50 % known.
         let with = |guess| {
             [1.0, 2.0, 3.0, 4.0].map(|x| row(x, 1000.0, [980.0, 900.0, 750.0, 600.0][x as usize - 1], guess))
         };
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn converges_for_rows_below_guess_rate() {
-        // Fisher scoring crept along a plateau for thousands of steps here.
+        // Fisher scoring needed thousands of steps on a plateau here.
         let rows = [
             (2.0, 26.0, 4.0, 0.0),
             (-2.0, 40.0, 27.0, 0.25),
@@ -376,8 +376,8 @@ mod tests {
     fn rejects_invalid_arguments_by_name() {
         let message = |rows: &[Row]| fit(rows, P95).unwrap_err().to_string();
         let good = row(1.0, 5.0, 2.0, 0.0);
-        assert_eq!(message(&[]), "`x` has 0 different values with trials, but 2 are needed");
-        assert_eq!(message(&[good, good]), "`x` has 1 different values with trials, but 2 are needed");
+        assert_eq!(message(&[]), "`x` has 0 distinct values with trials, but 2 are needed");
+        assert_eq!(message(&[good, good]), "`x` has 1 distinct values with trials, but 2 are needed");
         assert_eq!(message(&[good, row(f64::NAN, 1.0, 0.0, 0.0)]), "`x` is NaN, but must be a finite number");
         assert_eq!(
             message(&[row(0.0, 1.0, 2.0, 0.0)]),

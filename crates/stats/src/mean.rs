@@ -1,14 +1,13 @@
-//! Means of measurements, with Student's interval.
+//! Means of measurements with Student's t intervals.
 
 use crate::student_t::{quantile, two_sided_tail};
 use crate::{Confidence, StatsError, finite};
 
-/// How many values there were, their mean, and how far they lie from it: enough for a mean with its interval, in
-/// constant memory.
+/// Running count, mean and sum of squared deviations: enough for a mean with its interval, in constant memory.
 ///
-/// Values are added by Welford's step and parts merged by Chan's, neither of which cancels. Another order or another
-/// split over threads changes the mean and the bounds by rounding only: some `n` half-units in the last place at the
-/// very most, in practice a few.
+/// Values are added with Welford's update and partial results merged with Chan's; both avoid cancellation. A different
+/// order or split over threads changes the mean and the bounds only by rounding: at most about `n` half-units in the last
+/// place, in practice a few.
 ///
 /// Source: T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", Am. Statist. 37
 /// (1983).
@@ -34,7 +33,7 @@ pub struct Moments {
     squares: f64,
 }
 
-/// The bounds of a quantity that may be any number.
+/// Bounds of an unbounded quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Lower bound.
@@ -44,10 +43,10 @@ pub struct Bounds {
 }
 
 impl Moments {
-    /// Counts a value.
+    /// Adds a value.
     ///
     /// # Errors
-    /// [`StatsError::NotFinite`] when it is no finite number; nothing is counted then.
+    /// [`StatsError::NotFinite`] if the value is not finite; it is then not added.
     pub fn add(&mut self, value: f64) -> Result<(), StatsError> {
         finite("value", value)?;
         self.n += 1;
@@ -57,7 +56,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Counts all that `other` has counted.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         if self.n == 0 || other.n == 0 {
             if other.n > 0 {
@@ -73,36 +72,34 @@ impl Moments {
         self.squares += other.squares + apart * apart * (ours * theirs / both);
     }
 
-    /// How many values were counted.
+    /// Number of values.
     pub fn n(&self) -> u64 {
         self.n
     }
 
-    /// Their mean; `None` without values.
+    /// The mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.n > 0).then_some(self.mean)
     }
 
-    /// Their variance, with `n - 1` below; `None` with fewer than two values.
+    /// The sample variance (denominator `n - 1`); `None` with fewer than two values.
     pub fn variance(&self) -> Option<f64> {
         (self.n > 1).then(|| self.squares / (self.n - 1) as f64)
     }
 
-    /// Student's interval of the mean, `mean ± t sqrt(variance / n)`; `None` with fewer than two values, which say
-    /// nothing about their spread.
+    /// Student's t interval of the mean, `mean ± t sqrt(variance / n)`; `None` with fewer than two values.
     ///
-    /// Assumes independent values, and enough of them (some dozens when they are skewed, as token counts are) that
-    /// their mean is about normal.
+    /// Assumes independent values, and enough of them (a few dozen if they are skewed, as token counts are) for their mean
+    /// to be approximately normal.
     pub fn interval(&self, confidence: Confidence) -> Option<Bounds> {
         let error = (self.variance()? / self.n as f64).sqrt();
         let reach = quantile(self.n - 1, confidence) * error;
         Some(Bounds { low: self.mean - reach, high: self.mean + reach })
     }
 
-    /// Student's test of the hypothesis that the true mean is zero: its two-sided p-value.
+    /// The two-sided p-value of Student's t test that the true mean is zero.
     ///
-    /// `None` for fewer than two values, and where all values are the same but not zero: without any spread there is
-    /// nothing to measure them by.
+    /// `None` for fewer than two values, and if all values are equal but not zero: without variance the test is undefined.
     ///
     /// ```
     /// use reasonscape_stats::mean::Moments;

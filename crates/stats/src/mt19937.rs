@@ -1,14 +1,14 @@
-//! MT19937, a block of numbers at a time.
+//! The MT19937 generator, a block of numbers at a time.
 //!
 //! Source: Matsumoto and Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), and their `mt19937ar.c` for the seeding
-//! that CPython uses (the algorithms; the code is our own).
+//! that CPython uses (the algorithms; the code is original).
 
 /// Numbers in a block, and words of state.
 const SIZE: usize = 624;
-/// How far ahead lies the word that a new one is mixed with.
+/// Offset of the word that a new one is mixed with.
 const SHIFT: usize = 397;
 
-/// `init_genrand(19650218)`, where every seeding by a key begins.
+/// `init_genrand(19650218)`, the start of every seeding by a key.
 const INITIAL_STATE: [u32; SIZE] = {
     let mut state = [19_650_218; SIZE];
     let mut i = 1;
@@ -19,13 +19,12 @@ const INITIAL_STATE: [u32; SIZE] = {
     state
 };
 
-/// The generator. A whole block is twisted and tempered at once, because the compiler then does several numbers in
-/// one instruction; a draw is no more than reading the next one.
+/// The generator. A whole block is twisted and tempered at once, which vectorizes; a draw only reads the next number.
 #[derive(Debug, Clone)]
 pub(crate) struct Mt19937 {
     state: [u32; SIZE],
     block: [u32; SIZE],
-    /// How many numbers of the block have been given out.
+    /// Numbers of the block that have been drawn.
     used: usize,
 }
 
@@ -59,13 +58,13 @@ impl Mt19937 {
         number
     }
 
-    /// Twists the state and tempers it into a new block.
+    /// Generates the next block.
     #[inline(never)]
     fn refill(&mut self) {
         let old = self.state;
         let (head, tail) = self.state.split_at_mut(SIZE - SHIFT);
         twist(head, &old, &old[SHIFT..]);
-        // The rest is mixed with words that are new already, and those come in two stretches.
+        // The rest is mixed with words that are already new, in two parts.
         let (middle, end) = tail.split_at_mut(SIZE - SHIFT);
         twist(middle, &old[SIZE - SHIFT..], head);
         twist(end, &old[2 * (SIZE - SHIFT)..], middle);
@@ -77,12 +76,12 @@ impl Mt19937 {
     }
 }
 
-/// One step of seeding's hash, before it is multiplied.
+/// One step of the seeding hash, before the multiplication.
 const fn seed_mix(word: u32) -> u32 {
     word ^ word >> 30
 }
 
-/// The place after `i` in seeding's walk, which goes round by way of place 0.
+/// The index after `i` during seeding, wrapping around through index 0.
 fn next_seed_index(i: usize, state: &mut [u32; SIZE]) -> usize {
     if i + 1 < SIZE {
         return i + 1;
@@ -91,14 +90,14 @@ fn next_seed_index(i: usize, state: &mut [u32; SIZE]) -> usize {
     1
 }
 
-/// New words from pairs of old neighbours and the words far ahead of them, as many as all three can give.
+/// New words from pairs of neighboring old words and the words at the offset.
 fn twist(new: &mut [u32], old: &[u32], shifted: &[u32]) {
     for ((word, pair), shifted) in new.iter_mut().zip(old.windows(2)).zip(shifted) {
         *word = shifted ^ twisted(pair[0], pair[1]);
     }
 }
 
-/// The highest bit of one word and the others of the next, multiplied by the generator's matrix.
+/// The highest bit of one word and the lower bits of the next, multiplied by the generator's matrix.
 fn twisted(word: u32, next: u32) -> u32 {
     let joined = word & 1 << 31 | next & !(1 << 31);
     (joined >> 1) ^ ((joined & 1) * 0x9908_b0df)
@@ -115,7 +114,7 @@ fn tempered(word: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// From `mt19937ar.out`, which the authors publish with their code; a thousand numbers go beyond the first block.
+    /// From `mt19937ar.out`, published by the authors; a thousand numbers reach beyond the first block.
     #[test]
     fn matches_reference_output_of_authors() {
         let mut generator = Mt19937::new(&[0x123, 0x234, 0x345, 0x456]);

@@ -1,15 +1,15 @@
-//! Many tests at once: p-values that account for how many were asked.
+//! Adjusted p-values for multiple tests.
 //!
-//! Twelve models make 66 pairs, and at 5 % three of them differ "significantly" when nobody is better than
-//! anybody. An adjusted p-value is compared with the same 5 % as a single one.
+//! Twelve models make 66 pairs; at the 5 % level, about three of them differ "significantly" even if all models are
+//! equally good. An adjusted p-value is compared with the same 5 % as a single one.
 
 use crate::{StatsError, in_range};
 
-/// Holm's adjusted p-values, in the order given: below 5 %, none is a false alarm with 95 % probability.
+/// Holm's adjusted p-values, in input order: rejecting those below 5 % has at most a 5 % chance of any false positive.
 ///
 /// With the p-values sorted ascending, `adjusted(i) = min(1, max over j <= i of (m - j + 1) p(j))`, `j` from 1.
-/// Controls the family-wise error rate whatever the dependence between the tests, which pairs that share a model
-/// surely have. No p-values give no adjusted ones.
+/// Controls the family-wise error rate under any dependence between the tests, which pairs with a common model have.
+/// An empty input gives an empty result.
 ///
 /// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
 ///
@@ -33,12 +33,11 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(adjusted)
 }
 
-/// Benjamini and Hochberg's adjusted p-values, in the order given: of those below 5 %, 5 % are false alarms on
-/// average.
+/// Benjamini-Hochberg adjusted p-values, in input order: of those below 5 %, on average at most 5 % are false positives.
 ///
 /// With the p-values sorted ascending, `adjusted(i) = min(1, min over j >= i of (m / j) p(j))`, `j` from 1.
-/// Controls the false discovery rate; assumes tests that are independent or positively dependent. Finds more than
-/// [`holm`] and promises less. No p-values give no adjusted ones.
+/// Controls the false discovery rate; assumes independent or positively dependent tests. More powerful than [`holm`],
+/// with a weaker guarantee. An empty input gives an empty result.
 ///
 /// Source: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995).
 ///
@@ -56,7 +55,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     let mut adjusted = vec![0.0; p_values.len()];
     let mut smallest = 1.0_f64;
     for (rank, &place) in order.iter().enumerate().rev() {
-        // The factor first: it is never below 1, so rounding cannot push the result below the raw value.
+        // The factor is never below 1, so computing it first keeps rounding from pushing the result below the raw value.
         let factor = order.len() as f64 / (rank + 1) as f64;
         smallest = smallest.min(factor * p_values[place]);
         adjusted[place] = smallest;
@@ -64,7 +63,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(adjusted)
 }
 
-/// The places of the p-values from smallest to largest, once all are known to be probabilities.
+/// The indices of the p-values in ascending order, after checking that all are probabilities.
 fn ascending(p_values: &[f64]) -> Result<Vec<usize>, StatsError> {
     for &p in p_values {
         in_range("p", p, 0.0..=1.0, "from 0 to 1")?;
@@ -80,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn p_values() -> impl Strategy<Value = Vec<f64>> {
-        // Squares, so that small values are common; repeats, so that ties are.
+        // Squares make small values common, and repeated values make ties common.
         prop::collection::vec(prop_oneof![0.0..=1.0_f64, Just(0.01), Just(1.0)].prop_map(|p| p * p), 0..40)
     }
 

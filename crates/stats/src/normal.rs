@@ -1,8 +1,8 @@
-//! The normal distribution: how many standard deviations a confidence is.
+//! The standard normal distribution and two-sided confidence levels.
 
 use crate::{StatsError, in_range};
 
-/// How sure an interval is to contain the truth, with the normal quantile that belongs to it.
+/// A two-sided confidence level with its normal quantile.
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
@@ -19,19 +19,19 @@ pub struct Confidence {
 }
 
 impl Confidence {
-    /// 95 %, the house's default.
+    /// 95 %, the default.
     pub const P95: Confidence = Confidence { level: 0.95, z: 1.959_963_984_540_054 };
 
     /// A two-sided confidence level strictly between 0 and 1; `z` is the normal quantile at `(1 + level) / 2`.
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] outside `[0.01, 0.999999]`: beyond these a share has no useful interval.
+    /// [`StatsError::OutOfRange`] outside `[0.01, 0.999999]`: intervals at other levels are not useful.
     pub fn new(level: f64) -> Result<Self, StatsError> {
         in_range("confidence", level, 0.01..=0.999_999, "from 0.01 to 0.999999 (0.95 is 95 %)")?;
         if level == Self::P95.level {
             return Ok(Self::P95);
         }
-        // The upper tail, not `(1 + level) / 2`, so that confidences near one keep their digits.
+        // Use the upper tail, not `(1 + level) / 2`, to keep precision for levels near 1.
         Ok(Self { level, z: -quantile((1.0 - level) / 2.0) })
     }
 
@@ -40,7 +40,7 @@ impl Confidence {
         self.level
     }
 
-    /// Standard deviations to either side.
+    /// Number of standard deviations to either side.
     pub fn z(self) -> f64 {
         self.z
     }
@@ -52,18 +52,18 @@ impl Default for Confidence {
     }
 }
 
-/// The standard normal distribution function, through the complementary error function.
+/// The standard normal distribution function, computed from the complementary error function.
 pub(crate) fn cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// The value below which a standard normal falls with probability `p`, for `p` strictly between 0 and 1.
+/// The standard normal quantile of `p`, for `p` strictly between 0 and 1.
 ///
-/// Bisection to a bracket, then Newton steps on [`cdf`], whose derivative is the density. A dozen steps at most,
-/// accurate to the last few bits because `libm::erfc` is; nothing here is hot enough for a rational fit.
+/// Bisection to a bracket, then at most a dozen Newton steps on [`cdf`]. Accurate to the last few bits, as `libm::erfc`
+/// is; not called often enough to justify a rational approximation.
 pub(crate) fn quantile(p: f64) -> f64 {
     if p > 0.5 {
-        // The lower tail is where `cdf` keeps its relative precision.
+        // `cdf` keeps its relative precision in the lower tail.
         return -quantile(1.0 - p);
     }
     let (mut low, mut high) = (-40.0_f64, 0.0_f64);

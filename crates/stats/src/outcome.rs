@@ -1,8 +1,8 @@
-//! How a trial ended: the three outcomes, their stored codes and their names.
+//! Trial outcomes, their stored codes and their names.
 
-/// How a trial ended. Files and tables store the code.
+/// The outcome of a trial. Files and tables store its code.
 ///
-/// The order is that of the codes. It must not change: the paired bootstrap sorts its cells by it before it draws.
+/// The order is that of the codes. It must not change: the paired bootstrap sorts its cells by it before drawing.
 ///
 /// ```
 /// use reasonscape_stats::Outcome;
@@ -30,7 +30,7 @@ impl Outcome {
         self as u8
     }
 
-    /// The outcome with a stored code; `None` for a code that no outcome has.
+    /// The outcome with a stored code; `None` for an unknown code.
     pub fn from_code(code: i64) -> Option<Self> {
         match code {
             0 => Some(Self::Incorrect),

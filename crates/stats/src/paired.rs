@@ -1,22 +1,21 @@
-//! Two models on the same items: is one of them better, and by how much?
+//! Paired comparison of two models on the same items.
 //!
-//! Every model gets the same prompts, so most of what makes an item easy or hard is common to both and cancels.
-//! What is left are the *discordant* items, on which exactly one of the two is right: `b` where only A is, `c`
-//! where only B is. [`mcnemar`] tests whether `b` and `c` could be a coin's doing; [`paired_difference`] says how
-//! far apart the shares of correct answers are.
+//! Both models get the same prompts, so item difficulty is common to both and cancels. Only the *discordant* items
+//! matter, on which exactly one of the two is correct: `b` where only A is, `c` where only B is. [`mcnemar`] tests whether
+//! `b` and `c` differ by more than chance; [`paired_difference`] estimates the difference of the accuracies.
 
 use std::fmt;
 
 use crate::{Confidence, StatsError, normal};
 
-/// What an interval of a difference "A minus B" lets one say.
+/// The conclusion from the confidence interval of a difference "A minus B".
 ///
 /// ```
 /// use reasonscape_stats::paired::Verdict;
 ///
 /// assert_eq!(Verdict::from_bounds(0.01, 0.07), Verdict::Better);
 /// assert_eq!(Verdict::from_bounds(-0.02, 0.07), Verdict::CannotTell);
-/// assert_eq!(Verdict::CannotTell.to_string(), "cannot tell them apart");
+/// assert_eq!(Verdict::CannotTell.to_string(), "no significant difference");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
@@ -24,12 +23,12 @@ pub enum Verdict {
     Better,
     /// A is worse: the whole interval lies below zero.
     Worse,
-    /// Zero is a possible difference. This is not "they are equal".
+    /// The interval includes zero. This does not mean that the models are equal.
     CannotTell,
 }
 
 impl Verdict {
-    /// The verdict of the interval `[low, high]`; an end that touches zero does not decide.
+    /// The verdict for the interval `[low, high]`; a bound of exactly zero is inconclusive.
     pub fn from_bounds(low: f64, high: f64) -> Self {
         match (low > 0.0, high < 0.0) {
             (true, false) => Self::Better,
@@ -44,29 +43,29 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Self::Better => "better",
             Self::Worse => "worse",
-            Self::CannotTell => "cannot tell them apart",
+            Self::CannotTell => "no significant difference",
         })
     }
 }
 
-/// How surprising the discordant items would be if neither model were better: two-sided p-values.
+/// Two-sided p-values of the hypothesis that neither model is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct McNemar {
-    /// The exact conditional test: never too many false alarms, usually far fewer than promised.
+    /// The exact conditional test: conservative, usually by a wide margin.
     pub exact_p: f64,
-    /// The mid-p test: false alarms close to what is promised. The one to use.
+    /// The mid-p test: its error rate is close to nominal. Preferred.
     pub mid_p: f64,
 }
 
-/// McNemar's test on `b` items that only A got right and `c` that only B did.
+/// McNemar's test on `b` items that only A answered correctly and `c` that only B did.
 ///
-/// If neither is better, each discordant item is a toss of a fair coin: `X ~ Binomial(b + c, 1/2)`. With
+/// If neither is better, each discordant item goes either way with probability one half: `X ~ Binomial(b + c, 1/2)`. With
 /// `m = min(b, c)`, `exact_p = min(1, 2 P(X <= m))` and `mid_p = exact_p - P(X = m)`, where `b = c` has
-/// `exact_p = 1` and `mid_p = 1 - P(X = m) / 2`. No discordant item is no evidence: both are 1. Assumes
+/// `exact_p = 1` and `mid_p = 1 - P(X = m) / 2`. Without discordant items both are 1. Assumes
 /// independent items.
 ///
-/// Accurate to twelve digits up to `b + c = 10^6` and to ten up to `10^10`, in the far tail as well; beyond, the
-/// normal approximation with continuity correction stands in. A p-value below the smallest `f64` is 0.
+/// Accurate to twelve digits up to `b + c = 10^6` and to ten up to `10^10`, also in the far tail; beyond that, the
+/// normal approximation with continuity correction is used. A p-value below the smallest `f64` is 0.
 ///
 /// Sources: Q. McNemar, Psychometrika 12 (1947); M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for
 /// binary matched-pairs data", BMC Med. Res. Methodol. 13:91 (2013), who show that mid-p keeps its level.
@@ -79,7 +78,7 @@ pub struct McNemar {
 /// assert_eq!(format!("{:.4} {:.4}", test.exact_p, test.mid_p), "0.0703 0.0391");
 /// ```
 pub fn mcnemar(b: u64, c: u64) -> McNemar {
-    /// Up to here the tail is summed, in at most some 400,000 steps.
+    /// Up to here the tail is summed, in at most about 400,000 steps.
     const SUMMED: f64 = 1e10;
 
     let (fewer, more) = (b.min(c) as f64, b.max(c) as f64);
@@ -96,7 +95,7 @@ pub fn mcnemar(b: u64, c: u64) -> McNemar {
     if b == c {
         return McNemar { exact_p: 1.0, mid_p: 1.0 - probability / 2.0 };
     }
-    // P(X <= m) / P(X = m): each term from the one before it, until they no longer count.
+    // P(X <= m) / P(X = m): each term from the previous one, until they are negligible.
     let (mut sum, mut term) = (1.0, 1.0);
     let (mut below, mut above) = (fewer, more);
     while below > 0.0 && term > 1e-17 * sum {
@@ -110,7 +109,7 @@ pub fn mcnemar(b: u64, c: u64) -> McNemar {
 
 /// `ln P(X = k)` for `X ~ Binomial(k + rest, 1/2)`.
 ///
-/// Differences of log-gammas lose nine digits at a million trials, so the large terms are cancelled on paper:
+/// Differences of log-gammas lose nine digits at a million trials, so the large terms are cancelled analytically:
 /// with `t = (rest - k) / n`, what remains is Stirling's error of the three factorials and
 /// `k ln(1 - t) + rest ln(1 + t)`.
 ///
@@ -137,37 +136,37 @@ fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// How far apart two shares of correct answers on the same items are, "A minus B".
+/// The difference of two accuracies on the same items, "A minus B".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedDifference {
-    /// `(b - c) / n`, absent when there were no items to take it from.
+    /// `(b - c) / n`; `None` without items.
     pub point: Option<f64>,
-    /// Lower bound, -1 at the least.
+    /// Lower bound, at least -1.
     pub low: f64,
-    /// Upper bound, 1 at the most.
+    /// Upper bound, at most 1.
     pub high: f64,
 }
 
 impl PairedDifference {
-    /// Whether A is better, worse, or neither can be said.
+    /// Whether A is better, worse, or neither is established.
     pub fn verdict(&self) -> Verdict {
         Verdict::from_bounds(self.low, self.high)
     }
 }
 
-/// The difference of the shares of correct answers on `n` common items, with Tango's score interval.
+/// The difference of the accuracies on `n` common items, with Tango's score interval.
 ///
-/// `b` items only A got right, `c` only B. The bounds are the differences `d` that a score test at `z` would
-/// just not reject, the roots of
+/// `b` items only A answered correctly, `c` only B. The bounds are the differences `d` that a score test at `z`
+/// just fails to reject, the roots of
 ///
 /// ```text
 /// (b - c - n d)^2 = z^2 n (2 q + d (1 - d))
 /// ```
 ///
-/// where `q` is the likeliest share of "only B" given `d`, the larger root of
+/// where `q` is the maximum-likelihood proportion of "only B" given `d`, the larger root of
 /// `2n q^2 + ((2n - b + c) d - b - c) q - c d (1 - d) = 0`. At `d = 0` it is McNemar's test without correction,
-/// so interval and test agree. Unlike the textbook interval it keeps its coverage when hardly an item is
-/// discordant: with `b = c = 0` it is `±z^2 / (n + z^2)`, not `±0`. No items are no information: `[-1, 1]`.
+/// so interval and test agree. Unlike the textbook interval it keeps its coverage with few
+/// discordant items: with `b = c = 0` it is `±z^2 / (n + z^2)`, not `±0`. Without items it is `[-1, 1]`.
 /// Assumes independent items.
 ///
 /// Source: T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
@@ -198,12 +197,12 @@ pub fn paired_difference(
         return Ok(PairedDifference { point: None, low: -1.0, high: 1.0 });
     }
     let (n, b, c, z) = (n as f64, b as f64, c as f64, confidence.z());
-    // The lower bound is the upper one seen from the other side, so that swapping the models negates, exactly.
+    // The lower bound is the negated upper bound of the swapped models, so that swapping negates exactly.
     let (low, high) = (0.0 - upper_bound(n, c, b, z), upper_bound(n, b, c, z));
     Ok(PairedDifference { point: Some((b - c) / n), low, high })
 }
 
-/// The largest difference that the score test does not reject: bisection until no number lies between.
+/// The largest difference that the score test does not reject, by bisection to the last bit.
 fn upper_bound(n: f64, b: f64, c: f64, z: f64) -> f64 {
     let rejects = |difference: f64| {
         let gap = n * difference - (b - c);
@@ -219,11 +218,11 @@ fn upper_bound(n: f64, b: f64, c: f64, z: f64) -> f64 {
     }
 }
 
-/// The variance of one item's difference if the shares are truly `difference` apart, the rest as likely as it
-/// gets.
+/// The variance of one item's difference if the true difference is `difference`, with the other parameter at its
+/// maximum-likelihood value.
 fn variance(n: f64, b: f64, c: f64, difference: f64) -> f64 {
     if difference < 0.0 {
-        // Seen from the other side nothing below is negative, so nothing cancels.
+        // With the models swapped no term below is negative, which avoids cancellation.
         return variance(n, c, b, -difference);
     }
     let spread = difference * (1.0 - difference);
@@ -240,7 +239,7 @@ mod tests {
 
     const P95: Confidence = Confidence::P95;
 
-    /// Items, and how many of them only A, only B got right.
+    /// Items, and how many of them only A or only B answered correctly.
     fn table() -> impl Strategy<Value = (u64, u64, u64)> {
         (1_u64..3000, 0.0..=1.0_f64, 0.0..=1.0_f64).prop_map(|(n, discordant, only_a)| {
             let discordant = (n as f64 * discordant * discordant).round();
@@ -325,10 +324,7 @@ mod tests {
     #[test]
     fn rejects_more_discordant_items_than_items() {
         let error = paired_difference(10, 6, 5, P95).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`b` + `c` is 6 + 5, more than the `n` = 10 items that both models answered"
-        );
+        assert_eq!(error.to_string(), "`b` + `c` is 6 + 5, more than the `n` = 10 common items");
         assert!(paired_difference(u64::MAX, u64::MAX, 1, P95).is_err());
     }
 

@@ -1,7 +1,7 @@
-//! One ReasonScore less another on the same items, with an interval that knows they are the same.
+//! Paired bootstrap of the difference between two ReasonScores on the same items.
 //!
-//! Subtracting two separate intervals treats the luck of the draw of items as if each model had its own. Here a
-//! replicate draws the items anew **once**, for both models, so that a hard draw is hard for both and cancels.
+//! Subtracting two separate intervals ignores that both models got the same items. Here each replicate resamples the
+//! items **once**, for both models, so that item difficulty cancels.
 
 use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
@@ -11,22 +11,22 @@ use crate::random::PyRandom;
 use crate::score::{TaskBounds, middle_95};
 use crate::{Confidence, Counters, Mode, Outcome, StatsError, in_range};
 
-/// Items of one task on which the same happened: what A did, what B did, and how often.
+/// Items of one task with the same pair of outcomes.
 ///
-/// A single item is a cell of count 1; equal cells are added up, so a list of items will do.
+/// A single item is a cell of count 1; equal cells are merged, so a plain list of items works too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedCell {
-    /// What A made of these items.
+    /// A's outcome on these items.
     pub a: Outcome,
-    /// What B made of them.
+    /// B's outcome on these items.
     pub b: Outcome,
-    /// Probability that a guess is right, 0 for a write-in; counts for a side only where that side completed.
+    /// Probability that a guess is correct, 0 for free-form; counts for a side only where that side completed.
     pub guess: f64,
     /// Number of items.
     pub count: u64,
 }
 
-/// How to resample, and which score to compare.
+/// How to resample, and which estimator to compare.
 ///
 /// ```
 /// use reasonscape_stats::{Mode, paired_bootstrap::PairedBootstrap};
@@ -36,11 +36,11 @@ pub struct PairedCell {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedBootstrap {
-    /// Number of resamples; 2000 unless told otherwise.
+    /// Number of resamples; 2000 by default.
     pub replicates: usize,
     /// Replicate `i` draws from `random.Random((seed << 32) + i)`: no two share a stream, whatever the seeds.
     pub seed: u64,
-    /// The estimator of a task's share of correct answers, `C_P` for a ReasonScore.
+    /// The estimator of a task's accuracy, `C_P` for a ReasonScore.
     pub mode: Mode,
     /// The confidence of the task intervals whose centers are compared. The interval of the difference is always
     /// the middle 95 %.
@@ -53,16 +53,16 @@ impl Default for PairedBootstrap {
     }
 }
 
-/// How far apart the ReasonScore of A and that of B are, "A minus B", in points.
+/// The difference between the ReasonScores of A and B, "A minus B", in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreDifference {
-    /// The difference on the items as they were.
+    /// The difference on the original items.
     pub difference: f64,
     /// Lower end of the middle 95 % of the replicates.
     pub ci_low: f64,
     /// Upper end.
     pub ci_high: f64,
-    /// Two-sided p-value: twice the share of replicates on the rarer side of zero, never below
+    /// Two-sided p-value: twice the proportion of replicates on the rarer side of zero, never below
     /// `2 / (replicates + 1)`.
     pub p: f64,
     /// Number of replicates.
@@ -70,14 +70,14 @@ pub struct ScoreDifference {
 }
 
 impl ScoreDifference {
-    /// Whether A is better, worse, or neither can be said.
+    /// Whether A is better, worse, or neither is established.
     pub fn verdict(&self) -> Verdict {
         Verdict::from_bounds(self.ci_low, self.ci_high)
     }
 
-    /// The same seen from B.
+    /// The same difference as "B minus A".
     fn negated(self) -> Self {
-        // Zero less the value, because a zero must not become a minus zero.
+        // Subtract from zero, so that zero doesn't become -0.
         Self {
             difference: 0.0 - self.difference,
             ci_low: 0.0 - self.ci_high,
@@ -87,19 +87,19 @@ impl ScoreDifference {
     }
 }
 
-/// The ReasonScore of A less that of B by paired bootstrap, one slice of cells a task.
+/// The ReasonScore of A minus that of B by paired bootstrap, with one slice of cells per task.
 ///
 /// A model's statistic is `1000 exp(mean over tasks of ln center)`, `center` being the middle of the task's
 /// interval with its ends clamped to `[0.01, 1]`: the ReasonScore in the limit of no bootstrap noise. Each
 /// replicate draws as many items as the task has, with replacement and for both models at once, which is a
-/// multinomial draw over the cells; then takes A's statistic less B's. With `k` replicates on the rarer side of
+/// multinomial draw over the cells; then takes A's statistic minus B's. With `k` replicates on the rarer side of
 /// zero (zero itself is on both) the p-value is `min(1, 2 (k + 1) / (replicates + 1))`. Assumes independent
-/// items within a task; the tasks are given, not drawn.
+/// items within a task; the tasks are fixed, not resampled.
 ///
-/// Neither the order of tasks nor that of cells matters, nor does the number of threads: cells are sorted and
-/// merged first, and every replicate has its own stream. Swapping A and B negates the result to the last bit,
-/// because the resampling always runs in the same one of the two directions; only of exact mirror images, whose
-/// difference is zero, it does not negate the noise in the bounds.
+/// The result doesn't depend on the order of tasks or cells, or on the number of threads: cells are sorted and merged
+/// first, and every replicate has its own random stream. Swapping A and B negates the result exactly, because resampling
+/// always runs in the same one of the two directions. The one exception is a pair of exact mirror images, whose
+/// difference is zero: the noise in the bounds is not negated.
 ///
 /// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 13 and 15.
 ///
@@ -135,17 +135,17 @@ pub fn paired_score_difference<T: AsRef<[PairedCell]>>(
     Ok(if forward <= backward { resample(&forward, options) } else { resample(&backward, options).negated() })
 }
 
-/// A [`PairedCell`] that has an order.
+/// An ordered [`PairedCell`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cell {
     a: Outcome,
     b: Outcome,
-    /// The guess probability; the bits of numbers >= 0 are ordered as the numbers are.
+    /// The guess probability; the bit patterns of non-negative floats sort as the numbers do.
     guess_bits: u64,
     count: u64,
 }
 
-/// The cells of one task, checked, sorted, equal ones merged and empty ones left out.
+/// The cells of one task: validated, sorted, merged, without empty ones.
 fn canonical(cells: &[PairedCell]) -> Result<Vec<Cell>, StatsError> {
     let mut sorted = Vec::with_capacity(cells.len());
     let mut items = 0.0;
@@ -153,11 +153,11 @@ fn canonical(cells: &[PairedCell]) -> Result<Vec<Cell>, StatsError> {
         in_range("guess", guess, 0.0..=1.0, "from 0 to 1")?;
         items += count as f64;
         if count > 0 {
-            // Adding zero makes a minus zero a plain one.
+            // Adding zero turns -0 into +0.
             sorted.push(Cell { a, b, guess_bits: (guess + 0.0).to_bits(), count });
         }
     }
-    // Beyond, a count is no longer exact as an `f64`.
+    // Larger counts are not exact as `f64`.
     in_range("count", items, 1.0..=1e15, "from 1 to 10^15 items a task")?;
     sorted.sort_unstable();
     sorted.dedup_by(|next, kept| {
@@ -184,7 +184,7 @@ fn resample(tasks: &[Vec<Cell>], options: PairedBootstrap) -> ScoreDifference {
             let mut rng = PyRandom::new((i128::from(options.seed) << 32) + i128::from(replicate));
             statistic(tasks, options, |items, proportion| {
                 Binomial::new(items, proportion)
-                    .expect("a share of the items is from 0 to 1")
+                    .expect("a proportion of the items is from 0 to 1")
                     .sample(&mut rng)
             })
         })
@@ -193,14 +193,14 @@ fn resample(tasks: &[Vec<Cell>], options: PairedBootstrap) -> ScoreDifference {
     let rarer = count(|&value| value <= 0.0).min(count(|&value| value >= 0.0));
     let p = (2.0 * (rarer + 1) as f64 / (options.replicates + 1) as f64).min(1.0);
     let (ci_low, ci_high) = middle_95(&mut replicates);
-    // The items as they were: of those not yet dealt with, each cell gets its exact share.
+    // On the original items, each cell gets exactly its proportion of the remaining items.
     let difference =
         statistic(tasks, options, |items, proportion| (items as f64 * proportion).round() as u64);
     ScoreDifference { difference, ci_low, ci_high, p, replicates: options.replicates }
 }
 
-/// A's score less B's when `draw(items, proportion)` decides how many of the `items` left fall into a cell that holds
-/// this `proportion` of the cells left.
+/// A's score minus B's, where `draw(items, proportion)` decides how many of the remaining `items` fall into a cell that
+/// holds this `proportion` of the remaining cells.
 fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut(u64, f64) -> u64) -> f64 {
     let (mut sum_a, mut sum_b) = (0.0, 0.0);
     for task in tasks {
@@ -208,7 +208,7 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
         let (mut to_draw, mut in_cells) = (items, items);
         let (mut a, mut b) = (Counts::default(), Counts::default());
         for cell in task {
-            // The last cell's share is 1, so that every item falls somewhere.
+            // The last cell's proportion is 1, so every item is assigned.
             let count = draw(to_draw, cell.count as f64 / in_cells as f64);
             to_draw -= count;
             in_cells -= cell.count;
@@ -223,7 +223,7 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
     score(sum_a) - score(sum_b)
 }
 
-/// One side's counters of one task, while they are being counted.
+/// Counters of one side on one task, while counting.
 #[derive(Default)]
 struct Counts {
     n_e: f64,

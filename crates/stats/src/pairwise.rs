@@ -1,11 +1,11 @@
-//! Head to head: how probable it is that one model is better than another, task by task and overall.
+//! Pairwise win rates: the probability that one model is better than another, per task and overall.
 //!
-//! Each task's interval becomes a [`Beta`], and a model wins a task with the probability that its share is the
-//! higher one. [`win_rates`] averages that over tasks for all pairs at once, exactly or by Monte Carlo;
-//! [`expected_wins`] sums it over opponents, and [`bradley_terry`](crate::bradley_terry) makes ratings of it.
+//! Each task's interval becomes a [`Beta`], and a model wins a task with the probability that its accuracy is higher.
+//! [`win_rates`] averages this over tasks for all pairs at once, exactly or by Monte Carlo; [`expected_wins`] sums it
+//! over opponents, and [`bradley_terry`](crate::bradley_terry) fits ratings to it.
 //!
-//! Source: ReasonScape, "Pairwise Win Rate Statistical Methodology". Assumes that two models err independently on
-//! a task; a paired test on the same trials sees smaller differences.
+//! Source: ReasonScape, "Pairwise Win Rate Statistical Methodology". Assumes that two models err independently on a
+//! task; a paired test on the same trials can detect smaller differences.
 
 mod beta;
 mod monte_carlo;
@@ -18,22 +18,22 @@ pub use monte_carlo::probability_greater_monte_carlo;
 use quadrature::Grid;
 pub use tasks::{TaskWinRates, task_win_rates};
 
-/// How `P(A > B)` is found.
+/// How `P(A > B)` is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// By quadrature, to 9 digits or better; needs no seed.
+    /// Quadrature, to 9 digits or better; needs no seed.
     #[default]
     Exact,
-    /// By drawing, as the seed document does, so that anybody can re-derive it with Python's standard library.
+    /// Monte Carlo, as in the source document, so that results can be reproduced with Python's standard library.
     MonteCarlo {
-        /// Draws a side; the seed document takes 10,000, for an error of about 0.005.
+        /// Draws per side; the source document uses 10,000, for an error of about 0.005.
         draws: usize,
         /// Seed of `random.Random`.
         seed: i64,
     },
 }
 
-/// The probability that a share distributed as `a` exceeds one distributed as `b`.
+/// The probability that an accuracy distributed as `a` exceeds one distributed as `b`.
 ///
 /// `P(A > B) = int f_A(x) F_B(x) dx`, by Gauss-Legendre quadrature on panels that follow both Betas. The error is
 /// below 1e-9 at 1e12 trials and below 1e-13 at a million. The two directions add up to exactly 1.
@@ -50,7 +50,7 @@ pub fn probability_greater(a: &Beta, b: &Beta) -> f64 {
     if a == b {
         return 0.5;
     }
-    // One direction is computed whatever the order of the arguments, so that the other is its exact complement.
+    // Always compute the same direction, so that the other is its exact complement.
     let in_order = (a.alpha(), a.beta()) < (b.alpha(), b.beta());
     let (first, second) = if in_order { (a, b) } else { (b, a) };
     let grid = Grid::cover(&[*first, *second]);
@@ -58,7 +58,7 @@ pub fn probability_greater(a: &Beta, b: &Beta) -> f64 {
     if in_order { probability } else { 1.0 - probability }
 }
 
-/// The win rates of all pairs of some models: a square matrix without a diagonal, since no model plays itself.
+/// The win rates of all pairs of models: a square matrix without a diagonal.
 ///
 /// `rate(a, b) + rate(b, a)` is exactly 1.
 ///
@@ -84,10 +84,10 @@ impl WinRates {
         self.models
     }
 
-    /// The mean probability that `a` beats `b` on a task; absent when they share no task, or are the same.
+    /// The mean probability that `a` beats `b` on a task; `None` if they have no common task, or are the same.
     ///
     /// # Panics
-    /// When there is no such model.
+    /// If there is no such model.
     pub fn rate(&self, a: usize, b: usize) -> Option<f64> {
         self.row(a)[b]
     }
@@ -95,25 +95,25 @@ impl WinRates {
     /// The rates of `a` against each model.
     ///
     /// # Panics
-    /// When there is no such model.
+    /// If there is no such model.
     pub fn row(&self, a: usize) -> &[Option<f64>] {
         &self.rates[a * self.models..][..self.models]
     }
 
-    /// On how many tasks the rate of `a` against `b` rests.
+    /// The number of tasks that the rate of `a` against `b` is based on.
     ///
     /// # Panics
-    /// When there is no such model.
+    /// If there is no such model.
     pub fn shared_tasks(&self, a: usize, b: usize) -> usize {
         self.shared[a * self.models..][..self.models][b]
     }
 }
 
-/// The win rate of every model against every other: the mean of `P(A > B)` over the tasks that both have.
+/// The win rate of every model against every other: the mean of `P(A > B)` over their common tasks.
 ///
-/// `models[m][t]` is the interval of model `m` on task `t`, `None` where it has not run the task; `confidence` is
-/// the one the intervals were made at. By Monte Carlo, a model's draws on a task are shared by all its pairs: they
-/// are `draws` times `betavariate(alpha, beta)` of `random.Random(abs(seed) << 64 | t << 32 | m)`.
+/// `models[m][t]` is the interval of model `m` on task `t`, or `None` where it has not run the task; `confidence` is the
+/// level of these intervals. With Monte Carlo, a model's draws on a task are used for all its pairs: they are `draws`
+/// values of `betavariate(alpha, beta)` of `random.Random(abs(seed) << 64 | t << 32 | m)`.
 ///
 /// ```
 /// use reasonscape_stats::pairwise::{Method, expected_wins, win_rates};
@@ -144,9 +144,9 @@ pub fn win_rates<T: AsRef<[Option<Interval>]>>(
     Ok(task_win_rates(models, confidence, method)?.average())
 }
 
-/// How many opponents each model beats on average: the sum of its win rates.
+/// The expected number of opponents that each model beats: the sum of its win rates.
 ///
-/// An opponent without a shared task adds nothing, so models with gaps are compared by it at their own risk.
+/// An opponent without a common task adds nothing, so models that lack tasks are not comparable by this number.
 ///
 /// ```
 /// use reasonscape_stats::pairwise::{Method, expected_wins, win_rates};
@@ -248,7 +248,7 @@ mod tests {
                 }
             }
         }
-        // A task that is named twice counts twice.
+        // A task that is listed twice counts twice.
         let drawn = tasks.average_over(&[2, 2, 1]).rate(0, 3).unwrap();
         let expected = (2.0 * tasks.rate(2, 0, 3).unwrap() + tasks.rate(1, 0, 3).unwrap()) / 3.0;
         assert!((drawn - expected).abs() < 1e-15);

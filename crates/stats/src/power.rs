@@ -1,16 +1,15 @@
-//! Before the money is spent: how many trials it takes to notice a difference, or to know a share.
+//! Power analysis: trials needed to detect a difference or to reach a margin.
 //!
-//! Every formula is the usual normal approximation, good to a few percent from some twenty discordant items on (a
+//! All formulas are the usual normal approximations, accurate to a few percent from about twenty discordant items on (a
 //! test simulates it).
 
 use crate::interval::wilson_unchecked;
 use crate::paired_bootstrap::ScoreDifference;
 use crate::{Confidence, Counters, Mode, StatsError, in_range, normal};
 
-/// What is asked of a comparison.
+/// Confidence and power of a planned comparison.
 ///
-/// The default is the usual bargain: 5 % false alarms if there is nothing to find, and of the differences that
-/// are there, 80 % found.
+/// The default is the conventional choice: 5 % false positives, and 80 % power.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, power::Design};
@@ -19,9 +18,9 @@ use crate::{Confidence, Counters, Mode, StatsError, in_range, normal};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Design {
-    /// Confidence of the two-sided test; 95 % allows 5 % false alarms.
+    /// Confidence of the two-sided test; 95 % allows 5 % false positives.
     pub confidence: Confidence,
-    /// Probability that a difference of the size in question is noticed, from 0.5 to 0.999999.
+    /// Probability of detecting a difference of the given size, from 0.5 to 0.999999.
     pub power: f64,
 }
 
@@ -44,10 +43,10 @@ struct Quantiles {
     power: f64,
 }
 
-/// The smallest difference of two shares that `n` common items would show.
+/// The smallest difference of two accuracies that `n` common items can detect.
 ///
-/// `discordant_share` is the share of items on which exactly one of the models is right, `psi`; a pilot run or a
-/// similar pair of models tells. With `z_a` of the confidence and `z_b` of the power, McNemar's test needs
+/// `discordant_share` is the proportion of items on which exactly one of the models is correct, `psi`, known from a pilot
+/// run or a similar pair of models. With `z_a` of the confidence and `z_b` of the power, McNemar's test needs
 /// `n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2` items for a difference `d`; solved for `d`, this is
 ///
 /// ```text
@@ -61,15 +60,15 @@ struct Quantiles {
 /// ```
 /// use reasonscape_stats::power::{Design, minimum_detectable_difference};
 ///
-/// // Models that differ on a fifth of 1000 items: four points are noticed, less is luck.
+/// // Models that differ on a fifth of 1000 items: differences of four points or more are detectable.
 /// let difference = minimum_detectable_difference(1000, 0.2, Design::default())?;
 /// assert_eq!(format!("{difference:.3}"), "0.040");
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
 /// # Errors
-/// [`StatsError::TooFewTrials`] when not even the largest possible difference, `discordant_share`, would show;
-/// and when `discordant_share` or the power is out of range.
+/// [`StatsError::TooFewTrials`] when even the largest possible difference, `discordant_share`, is undetectable;
+/// [`StatsError::OutOfRange`] when `discordant_share` or the power is out of range.
 pub fn minimum_detectable_difference(
     n: u64,
     discordant_share: f64,
@@ -79,7 +78,7 @@ pub fn minimum_detectable_difference(
     let Quantiles { confidence, power } = design.quantiles()?;
     let items = n as f64;
     let square = items + power * power - confidence * confidence;
-    // Without an item nothing shows, though the formula has a value there.
+    // The formula has a value for `n = 0`, but nothing is detectable there.
     if n > 0 && square >= 0.0 {
         let reach = confidence * items.sqrt() + power * square.sqrt();
         let difference = discordant_share.sqrt() * reach / (items + power * power);
@@ -90,7 +89,7 @@ pub fn minimum_detectable_difference(
     Err(StatsError::TooFewTrials { n, discordant_share })
 }
 
-/// How many common items it takes to notice that two shares differ by `difference`.
+/// Number of common items needed to detect that two accuracies differ by `difference`.
 ///
 /// The formula of [`minimum_detectable_difference`], rounded up.
 ///
@@ -120,12 +119,12 @@ pub fn trials_for_difference(
     Ok((reach / difference).powi(2).ceil() as u64)
 }
 
-/// How many common items it takes to notice a ReasonScore difference of the size that was found on `items`.
+/// Number of common items needed to detect a ReasonScore difference of the size observed on `items`.
 ///
-/// The spread of the replicates shrinks with the root of the items: with the standard deviation
-/// `s = (ci_high - ci_low) / (2 z)` of the difference `d`, `z` of 95 %, it takes `items ((z_a + z_b) s / d)^2`, rounded
-/// up. A found difference is itself uncertain, so this is a rough guide. Assumes that the items are added in the
-/// proportions in which they are there.
+/// The standard error shrinks with the square root of the number of items: with the standard deviation
+/// `s = (ci_high - ci_low) / (2 z)` of the difference `d`, `z` of 95 %, this is `items ((z_a + z_b) s / d)^2`, rounded
+/// up. The observed difference is itself uncertain, so this is a rough guide. Assumes that additional items have the same
+/// mix of tasks and points.
 ///
 /// ```
 /// use reasonscape_stats::paired_bootstrap::ScoreDifference;
@@ -150,10 +149,10 @@ pub fn trials_for_score_difference(
     Ok((items as f64 * ((confidence + power) * deviation / difference).powi(2)).ceil() as u64)
 }
 
-/// How many items **each** model would need if they did not share them.
+/// Number of items that **each** model needs if they don't share items.
 ///
 /// `n = (z_a sqrt(2 p (1 - p)) + z_b sqrt(p_a (1 - p_a) + p_b (1 - p_b)))^2 / (p_a - p_b)^2`, with `p` the mean
-/// of the shares `p_a` and `p_b`, rounded up. What pairing saves is the quotient with [`trials_for_difference`].
+/// of the accuracies `p_a` and `p_b`, rounded up. The ratio to [`trials_for_difference`] is what pairing saves.
 ///
 /// Source: J. L. Fleiss, "Statistical Methods for Rates and Proportions" (1981), without continuity correction.
 ///
@@ -168,21 +167,26 @@ pub fn trials_for_score_difference(
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when a share or the power is out of range, or the shares are closer than 0.000001.
-pub fn trials_for_difference_unpaired(share_a: f64, share_b: f64, design: Design) -> Result<u64, StatsError> {
-    in_range("share_a", share_a, 0.0..=1.0, "from 0 to 1")?;
-    in_range("share_b", share_b, 0.0..=1.0, "from 0 to 1")?;
-    let difference = in_range("difference", (share_a - share_b).abs(), 1e-6..=1.0, "from 0.000001 to 1")?;
+/// A [`StatsError`] when an accuracy or the power is out of range, or the accuracies differ by less than 0.000001.
+pub fn trials_for_difference_unpaired(
+    accuracy_a: f64,
+    accuracy_b: f64,
+    design: Design,
+) -> Result<u64, StatsError> {
+    in_range("accuracy_a", accuracy_a, 0.0..=1.0, "from 0 to 1")?;
+    in_range("accuracy_b", accuracy_b, 0.0..=1.0, "from 0 to 1")?;
+    let difference =
+        in_range("difference", (accuracy_a - accuracy_b).abs(), 1e-6..=1.0, "from 0.000001 to 1")?;
     let Quantiles { confidence, power } = design.quantiles()?;
-    let variance = |share: f64| share * (1.0 - share);
-    let if_equal = 2.0 * variance(f64::midpoint(share_a, share_b));
-    let as_given = variance(share_a) + variance(share_b);
+    let variance = |proportion: f64| proportion * (1.0 - proportion);
+    let if_equal = 2.0 * variance(f64::midpoint(accuracy_a, accuracy_b));
+    let as_given = variance(accuracy_a) + variance(accuracy_b);
     Ok(((confidence * if_equal.sqrt() + power * as_given.sqrt()) / difference).powi(2).ceil() as u64)
 }
 
-/// The margin that [`wilson`](crate::wilson) will report for a true `share` after `n` trials.
+/// The margin of [`wilson`](crate::wilson) for a true `proportion` after `n` trials.
 ///
-/// Half the width of `Wilson(share n, n)`, `z sqrt(share (1 - share) n + z^2 / 4) / (n + z^2)`.
+/// Half the width of `Wilson(proportion n, n)`, `z sqrt(proportion (1 - proportion) n + z^2 / 4) / (n + z^2)`.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, power::margin_after};
@@ -192,16 +196,16 @@ pub fn trials_for_difference_unpaired(share_a: f64, share_b: f64, design: Design
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when `share` is not a number from 0 to 1.
-pub fn margin_after(share: f64, n: u64, confidence: Confidence) -> Result<f64, StatsError> {
-    in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
-    Ok(wilson_unchecked(share * n as f64, n as f64, confidence).margin())
+/// A [`StatsError`] when `proportion` is not a number from 0 to 1.
+pub fn margin_after(proportion: f64, n: u64, confidence: Confidence) -> Result<f64, StatsError> {
+    in_range("proportion", proportion, 0.0..=1.0, "from 0 to 1")?;
+    Ok(wilson_unchecked(proportion * n as f64, n as f64, confidence).margin())
 }
 
-/// The smallest number of trials after which the Wilson margin of a `share` is at most `margin`.
+/// The smallest number of trials for which the Wilson margin of a `proportion` is at most `margin`.
 ///
-/// A search on [`margin_after`], which only falls with `n`, not the textbook's `z^2 p (1 - p) / margin^2`: near
-/// 0 and 1 that would be satisfied with hardly a trial.
+/// A binary search on [`margin_after`], which decreases with `n`. The textbook formula `z^2 p (1 - p) / margin^2` gives
+/// far too few trials near 0 and 1.
 ///
 /// ```
 /// use reasonscape_stats::{Confidence, power::trials_for_margin};
@@ -212,32 +216,36 @@ pub fn margin_after(share: f64, n: u64, confidence: Confidence) -> Result<f64, S
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when `share` is not from 0 to 1, or `margin` not from 0.000001 to 0.5.
-pub fn trials_for_margin(share: f64, margin: f64, confidence: Confidence) -> Result<u64, StatsError> {
+/// A [`StatsError`] when `proportion` is not from 0 to 1, or `margin` not from 0.000001 to 0.5.
+pub fn trials_for_margin(proportion: f64, margin: f64, confidence: Confidence) -> Result<u64, StatsError> {
     in_range("margin", margin, 1e-6..=0.5, "from 0.000001 to 0.5")?;
-    // Without a trial nothing is known, whatever the margin; 2^50 trials satisfy every margin allowed.
+    // No margin is reached without trials; 2^50 trials reach every allowed margin.
     let (mut too_few, mut enough) = (0, 1_u64 << 50);
     while enough - too_few > 1 {
         let middle = u64::midpoint(too_few, enough);
-        if margin_after(share, middle, confidence)? <= margin { enough = middle } else { too_few = middle }
+        if margin_after(proportion, middle, confidence)? <= margin {
+            enough = middle
+        } else {
+            too_few = middle
+        }
     }
     Ok(enough)
 }
 
-/// Sample sizes of a point that is sampled in rounds grow in steps of this size, so that later runs meet the same ones.
+/// Sample sizes grow in steps of this size, so that later runs of a point request the same ones.
 const ROUND_STEP: u64 = 16;
 
-/// How many trials a point that is sampled until its `C_P` margin reaches `margin` should have had after the next round,
-/// given the counters of its first `so_far` trials: `so_far` again if that is enough, and never more than `max_count`.
+/// The sample size for the next round of a point that is sampled until its `C_P` margin reaches `margin`, given the
+/// counters of its first `so_far` trials: `so_far` if that is enough, and never more than `max_count`.
 pub fn next_count(counters: &Counters, so_far: u64, margin: f64, max_count: u64) -> u64 {
     let estimate = Mode::C_P.estimate(counters, Confidence::P95);
-    // Without a response there is nothing to learn from more of the same.
+    // Without any response, more samples won't help.
     if estimate.margin() <= margin || counters.n() == 0.0 {
         return so_far;
     }
     let accuracy = estimate.point.unwrap_or(0.5);
     let needed = trials_for_margin(accuracy, margin, Confidence::P95).unwrap_or(u64::MAX).min(max_count);
-    // Half of what the accuracy so far needs, because that estimate may be off.
+    // Half of what the current accuracy estimate requires, because that estimate may be off.
     let halfway = so_far + needed.saturating_sub(so_far).div_ceil(2).max(ROUND_STEP);
     halfway.next_multiple_of(ROUND_STEP).min(max_count)
 }
@@ -287,7 +295,7 @@ mod tests {
             let difference = part * psi;
             let n = trials_for_difference(difference, psi, design).unwrap();
             prop_assert!(minimum_detectable_difference(n, psi, design).unwrap() <= difference * (1.0 + 1e-12));
-            // One item fewer and the difference is out of reach, or nothing is within reach at all.
+            // With one item fewer, the difference is undetectable.
             let short = minimum_detectable_difference(n - 1, psi, design);
             prop_assert!(short.is_err() || short.unwrap() >= difference * (1.0 - 1e-12));
         }
@@ -300,12 +308,12 @@ mod tests {
 
         #[test]
         fn trials_for_margin_is_minimal(
-            share in 0.0..=1.0_f64, margin in 0.001..0.499_f64, level in 0.5..0.999_f64
+            proportion in 0.0..=1.0_f64, margin in 0.001..0.499_f64, level in 0.5..0.999_f64
         ) {
             let confidence = Confidence::new(level).unwrap();
-            let n = trials_for_margin(share, margin, confidence).unwrap();
-            prop_assert!(margin_after(share, n, confidence).unwrap() <= margin);
-            prop_assert!(margin_after(share, n - 1, confidence).unwrap() > margin);
+            let n = trials_for_margin(proportion, margin, confidence).unwrap();
+            prop_assert!(margin_after(proportion, n, confidence).unwrap() <= margin);
+            prop_assert!(margin_after(proportion, n - 1, confidence).unwrap() > margin);
         }
     }
 
@@ -374,6 +382,6 @@ mod tests {
             message(trials_for_score_difference(&same, 400, design)),
             "`difference` is 0, but must be from 0.000001 to 1000 points"
         );
-        assert_eq!(message(trials_for_margin(1.5, 0.1, P95)), "`share` is 1.5, but must be from 0 to 1");
+        assert_eq!(message(trials_for_margin(1.5, 0.1, P95)), "`proportion` is 1.5, but must be from 0 to 1");
     }
 }

@@ -1,21 +1,21 @@
-//! Quantiles that are values of the sample, with bounds that assume nothing about its shape.
+//! Sample quantiles with distribution-free confidence bounds.
 
 use crate::effect_size::Sample;
 use crate::{Confidence, StatsError, in_range};
 
-/// A quantile of a sample and its bounds.
+/// A sample quantile and its bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantile {
-    /// The value at the quantile's index.
+    /// The sample value at the quantile.
     pub value: f64,
     /// Lower bound; `None` when the sample is too small to have one.
     pub low: Option<f64>,
-    /// Upper bound; `None` when the sample is too small to have one: no value of fewer than 72 is surely above the
-    /// 95th percentile.
+    /// Upper bound; `None` when the sample is too small to have one: the upper bound of the
+    /// 95th percentile needs at least 72 values.
     pub high: Option<f64>,
 }
 
-/// The indices, from 0 among sorted values, of the bounds of a quantile.
+/// The 0-based indices, among sorted values, of the bounds of a quantile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankBounds {
     /// Index of the lower bound; `None` when there are too few values for one.
@@ -24,9 +24,9 @@ pub struct RankBounds {
     pub high: Option<usize>,
 }
 
-/// The index of a quantile among `n` sorted values, from 0: `ceil(share n) - 1`, and 0 for a share of 0.
+/// The 0-based index of a quantile among `n` sorted values: `ceil(proportion n) - 1`, and 0 for a proportion of 0.
 ///
-/// A product that misses a whole number by rounding alone is that number.
+/// A product within rounding error of an integer is taken as that integer.
 ///
 /// ```
 /// use reasonscape_stats::quantile::quantile_index;
@@ -36,24 +36,24 @@ pub struct RankBounds {
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when `n` is 0 or `share` is not from 0 to 1.
-pub fn quantile_index(n: usize, share: f64) -> Result<usize, StatsError> {
-    in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
+/// A [`StatsError`] when `n` is 0 or `proportion` is not from 0 to 1.
+pub fn quantile_index(n: usize, proportion: f64) -> Result<usize, StatsError> {
+    in_range("proportion", proportion, 0.0..=1.0, "from 0 to 1")?;
     if n == 0 {
         return Err(StatsError::Empty { name: "sample" });
     }
-    let product = share * n as f64;
+    let product = proportion * n as f64;
     let rounded = product.round();
     let rank = if (product - rounded).abs() <= 1e-12 * product { rounded } else { product.ceil() };
     Ok((rank as usize).clamp(1, n) - 1)
 }
 
-/// The indices of two values that enclose the quantile of the population with at least this confidence.
+/// The indices of two order statistics that enclose the population quantile with at least this confidence.
 ///
-/// How many of `n` independent values lie below the quantile is binomial with `n` and `share`, whatever the values are
-/// distributed like. The lower bound is the highest index such that the quantile lies below that value with
-/// probability `(1 - confidence) / 2` at most, the upper bound likewise; so each side is safe by itself, and with ties
-/// more so. Assumes independent values.
+/// The number of `n` independent values below the quantile is binomial with `n` and `proportion`, whatever their
+/// distribution. The lower bound is the highest index such that the quantile lies below that value with
+/// probability at most `(1 - confidence) / 2`, the upper bound likewise; each side is conservative, with ties even
+/// more. Assumes independent values.
 ///
 /// Source: H. A. David and H. N. Nagaraja, "Order Statistics" (2003), section 7.1.
 ///
@@ -63,32 +63,32 @@ pub fn quantile_index(n: usize, share: f64) -> Result<usize, StatsError> {
 ///
 /// let bounds = rank_bounds(100, 0.5, Confidence::P95)?;
 /// assert_eq!(bounds, RankBounds { low: Some(39), high: Some(60) });
-/// // Twenty values may well all lie below the 95th percentile.
+/// // All of twenty values may lie below the 95th percentile.
 /// assert_eq!(rank_bounds(20, 0.95, Confidence::P95)?.high, None);
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when `n` is 0 or `share` is not strictly between 0 and 1.
-pub fn rank_bounds(n: usize, share: f64, confidence: Confidence) -> Result<RankBounds, StatsError> {
-    in_range("share", share, f64::MIN_POSITIVE..=1.0 - f64::EPSILON / 2.0, "between 0 and 1")?;
+/// A [`StatsError`] when `n` is 0 or `proportion` is not strictly between 0 and 1.
+pub fn rank_bounds(n: usize, proportion: f64, confidence: Confidence) -> Result<RankBounds, StatsError> {
+    in_range("proportion", proportion, f64::MIN_POSITIVE..=1.0 - f64::EPSILON / 2.0, "between 0 and 1")?;
     if n == 0 {
         return Err(StatsError::Empty { name: "sample" });
     }
     let side = (1.0 - confidence.level()) / 2.0;
-    let fewer = lower_tail(n, share, side);
-    // As many values above the quantile as there are below its mirror image.
-    let more = lower_tail(n, 1.0 - share, side);
+    let fewer = lower_tail(n, proportion, side);
+    // By symmetry: as many values above the quantile as below its mirror image.
+    let more = lower_tail(n, 1.0 - proportion, side);
     Ok(RankBounds { low: fewer.checked_sub(1), high: more.checked_sub(1).map(|from_top| n - 1 - from_top) })
 }
 
-/// How many counts from 0 on a binomial of `n` and `share` has with probability `most` at most, all taken together.
+/// The number of counts from 0 on whose total probability under a binomial of `n` and `proportion` is at most `max`.
 ///
-/// Probabilities come from their ratios, relative to that of the likeliest count, and are summed until nothing is
-/// left on either side: some dozen standard deviations, and no gamma function to lose digits in.
-fn lower_tail(n: usize, share: f64, most: f64) -> usize {
-    let odds = share / (1.0 - share);
-    let mode = (((n + 1) as f64 * share) as usize).min(n);
+/// Probabilities are computed by recurrence, relative to the most likely count, until they are negligible on
+/// either side (about a dozen standard deviations); this avoids the precision loss of a gamma function.
+fn lower_tail(n: usize, proportion: f64, max: f64) -> usize {
+    let odds = proportion / (1.0 - proportion);
+    let mode = (((n + 1) as f64 * proportion) as usize).min(n);
     let mut below = vec![1.0];
     let mut weight = 1.0;
     for k in (1..=mode).rev() {
@@ -112,12 +112,12 @@ fn lower_tail(n: usize, share: f64, most: f64) -> usize {
     let mut sum = 0.0;
     let within = below.iter().rev().take_while(|weight| {
         sum += **weight;
-        sum <= most * total
+        sum <= max * total
     });
     first + within.count()
 }
 
-/// The quantile of a sample, a value of it, with the bounds of [`rank_bounds`].
+/// A sample quantile with the bounds of [`rank_bounds`].
 ///
 /// ```
 /// use reasonscape_stats::Confidence;
@@ -131,12 +131,12 @@ fn lower_tail(n: usize, share: f64, most: f64) -> usize {
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when `share` is not strictly between 0 and 1.
-pub fn quantile(sample: &Sample, share: f64, confidence: Confidence) -> Result<Quantile, StatsError> {
-    let bounds = rank_bounds(sample.len(), share, confidence)?;
+/// A [`StatsError`] when `proportion` is not strictly between 0 and 1.
+pub fn quantile(sample: &Sample, proportion: f64, confidence: Confidence) -> Result<Quantile, StatsError> {
+    let bounds = rank_bounds(sample.len(), proportion, confidence)?;
     let at = |index: usize| sample.sorted()[index];
     Ok(Quantile {
-        value: at(quantile_index(sample.len(), share)?),
+        value: at(quantile_index(sample.len(), proportion)?),
         low: bounds.low.map(at),
         high: bounds.high.map(at),
     })
@@ -149,16 +149,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bounds_enclose_quantile_index(n in 1_usize..3000, share in 0.001..0.999_f64) {
-            let (index, bounds) = (quantile_index(n, share).unwrap(), rank_bounds(n, share, Confidence::P95).unwrap());
+        fn bounds_enclose_quantile_index(n in 1_usize..3000, proportion in 0.001..0.999_f64) {
+            let (index, bounds) = (quantile_index(n, proportion).unwrap(), rank_bounds(n, proportion, Confidence::P95).unwrap());
             prop_assert!(bounds.low.is_none_or(|low| low <= index), "{index} {bounds:?}");
             prop_assert!(bounds.high.is_none_or(|high| index <= high && high < n), "{index} {bounds:?}");
         }
 
         #[test]
-        fn bounds_are_symmetric(n in 1_usize..3000, share in 0.001..0.999_f64) {
-            let [here, there] = [share, 1.0 - share].map(|share| rank_bounds(n, share, Confidence::P95).unwrap());
-            // 1 - (1 - share) is not always share; a count on the edge may go either way.
+        fn bounds_are_symmetric(n in 1_usize..3000, proportion in 0.001..0.999_f64) {
+            let [here, there] = [proportion, 1.0 - proportion].map(|proportion| rank_bounds(n, proportion, Confidence::P95).unwrap());
+            // 1 - (1 - proportion) may differ from proportion by rounding, so allow a difference of one.
             let close = |low: Option<usize>, high: Option<usize>| {
                 low.map_or(-1, |low| low as i64).abs_diff(high.map_or(-1, |high| (n - 1 - high) as i64)) <= 1
             };
@@ -191,10 +191,10 @@ mod tests {
         );
         assert_eq!(
             quantile_index(3, 95.0).unwrap_err().to_string(),
-            "`share` is 95, but must be from 0 to 1"
+            "`proportion` is 95, but must be from 0 to 1"
         );
-        for share in [0.0, 1.0, f64::NAN] {
-            assert!(rank_bounds(3, share, Confidence::P95).is_err(), "{share}");
+        for proportion in [0.0, 1.0, f64::NAN] {
+            assert!(rank_bounds(3, proportion, Confidence::P95).is_err(), "{proportion}");
         }
         assert_eq!((quantile_index(3, 0.0), quantile_index(3, 1.0)), (Ok(0), Ok(2)));
     }

@@ -1,14 +1,14 @@
 //! CPython's `random.Random`, value for value.
 //!
-//! Tests and scores are reproducible by anybody with a Python interpreter because every random number here is the
-//! one that `random.Random(seed)` would have given. It lives in this crate, the lowest one, because ReasonScore is
-//! defined on it; `reasonscape-core` hands it on to the generators.
+//! Generated problems and scores can be reproduced with a Python interpreter, because every random number is the one that
+//! `random.Random(seed)` gives. This module is in the lowest crate because ReasonScore is defined on it;
+//! `reasonscape-core` re-exports it for the generators.
 //!
-//! Source: CPython 3.11, `Lib/random.py` and `Modules/_randommodule.c` (the algorithms; the code is our own).
+//! Source: CPython 3.11, `Lib/random.py` and `Modules/_randommodule.c` (the algorithms; the code is original).
 
 use crate::mt19937::Mt19937;
 
-/// A generator that gives CPython's numbers.
+/// A random number generator with CPython's output.
 ///
 /// ```
 /// use reasonscape_stats::random::PyRandom;
@@ -25,7 +25,7 @@ pub struct PyRandom {
 }
 
 impl PyRandom {
-    /// `random.Random(seed)` for a whole number; like CPython it forgets the sign.
+    /// `random.Random(seed)` for an integer; like CPython it ignores the sign.
     pub fn new(seed: impl Into<i128>) -> Self {
         let magnitude = seed.into().unsigned_abs();
         let words = [0, 32, 64, 96].map(|place| (magnitude >> place) as u32);
@@ -46,13 +46,13 @@ impl PyRandom {
         low + (high - low) * self.random()
     }
 
-    /// `getrandbits(bits)` for up to 64 bits; 0 bits are 0 and draw nothing.
+    /// `getrandbits(bits)` for up to 64 bits; 0 bits return 0 and draw nothing.
     ///
     /// # Panics
-    /// When more than 64 bits are asked for.
+    /// If `bits` exceeds 64.
     #[inline]
     pub fn getrandbits(&mut self, bits: u32) -> u64 {
-        assert!(bits <= 64, "getrandbits gives up to 64 bits, {bits} were asked for");
+        assert!(bits <= 64, "getrandbits supports at most 64 bits, not {bits}");
         match bits {
             0 => 0,
             1..=32 => u64::from(self.generator.next_u32() >> (32 - bits)),
@@ -64,7 +64,7 @@ impl PyRandom {
         }
     }
 
-    /// A number below `n`: as many bits as `n` has, drawn again until the value is small enough.
+    /// A number below `n`, by rejection sampling with as many bits as `n` has.
     #[inline]
     fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "cannot choose from an empty range");
@@ -96,7 +96,7 @@ impl PyRandom {
         self.randrange(low, high.checked_add(1).expect("an upper end below i64::MAX"))
     }
 
-    /// A place in a list of `len` items, drawn as `choice` draws it.
+    /// A random index of a list of `len` items, drawn as by `choice`.
     ///
     /// # Panics
     /// When `len` is 0.
@@ -120,14 +120,14 @@ impl PyRandom {
         }
     }
 
-    /// `sample(items, k)`: `k` different places, in the order drawn.
+    /// `sample(items, k)`: `k` distinct positions, in the order drawn.
     ///
     /// # Panics
     /// When `k` exceeds the number of items.
     pub fn sample<T: Clone>(&mut self, items: &[T], k: usize) -> Vec<T> {
         let n = items.len();
         assert!(k <= n, "cannot sample {k} of {n} items");
-        // CPython keeps a pool or a set, whichever it reckons smaller; the two draw different numbers.
+        // CPython uses a pool or a set, whichever it estimates to be smaller; the two draw different numbers.
         let mut set_size = 21;
         if k > 5 {
             let mut table = 1;
@@ -201,7 +201,7 @@ impl PyRandom {
     }
 }
 
-/// Any distribution of the `rand` family can be drawn from CPython's stream.
+/// Lets distributions of the `rand` crates draw from CPython's stream.
 impl rand_core::TryRng for PyRandom {
     type Error = std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! ReasonScore v2: one number from 10 to 1000 with an honest interval, and the rank it supports.
+//! ReasonScore v2: one number from 10 to 1000 with a confidence interval, and the ranks it supports.
 //!
 //! Source: ReasonScape, "ReasonScore v2: Statistical Foundations for r12".
 
@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use crate::random::PyRandom;
 use crate::{Interval, StatsError, in_range};
 
-/// No task counts for less than this, so that a single zero does not erase everything else.
+/// Minimum value of a task, so that a single zero doesn't dominate the geometric mean.
 pub const FLOOR: f64 = 0.01;
 
-/// The share of correct answers on one task, as far as it is known.
+/// The confidence interval of the accuracy on one task.
 ///
 /// ```
 /// use reasonscape_stats::score::TaskBounds;
@@ -29,7 +29,7 @@ pub struct TaskBounds {
 }
 
 impl TaskBounds {
-    /// Bounds within `[0, 1]`, clamped to `[0.01, 1]`.
+    /// Bounds in `[0, 1]`, clamped to `[0.01, 1]`.
     ///
     /// # Errors
     /// A [`StatsError`] when a bound is not within `[0, 1]` or they are crossed.
@@ -59,7 +59,7 @@ impl From<Interval> for TaskBounds {
     }
 }
 
-/// How many draws, from which seed. The default, 5000 from seed 42, is what makes a score comparable.
+/// Number of draws and seed. Scores are comparable at the default of 5000 draws from seed 42.
 ///
 /// ```
 /// use reasonscape_stats::score::Bootstrap;
@@ -80,7 +80,7 @@ impl Default for Bootstrap {
     }
 }
 
-/// A ReasonScore: `1000 x` the geometric mean over tasks, with the middle 95 % of its bootstrap.
+/// A ReasonScore: `1000 x` the geometric mean over tasks, with the central 95 % of its bootstrap distribution.
 ///
 /// ```
 /// use reasonscape_stats::score::{Band, ReasonScore};
@@ -98,7 +98,7 @@ pub struct ReasonScore {
 }
 
 impl ReasonScore {
-    /// The score: the middle of its interval.
+    /// The score: the midpoint of its interval.
     pub fn center(&self) -> f64 {
         f64::midpoint(self.ci_low, self.ci_high)
     }
@@ -108,12 +108,12 @@ impl ReasonScore {
         (self.ci_high - self.ci_low) / 2.0
     }
 
-    /// What a score of this size means.
+    /// The band that the score falls into.
     pub fn band(&self) -> Band {
         Band::from_score(self.center())
     }
 
-    /// Whether the intervals overlap, so that neither can be said to be the better one.
+    /// Whether the intervals overlap, in which case the models are tied.
     pub fn ties_with(&self, other: &ReasonScore) -> bool {
         self.ci_low <= other.ci_high && other.ci_low <= self.ci_high
     }
@@ -125,11 +125,11 @@ impl fmt::Display for ReasonScore {
     }
 }
 
-/// The ReasonScore of one model, its tasks **in order of their names**.
+/// The ReasonScore of one model, with its tasks **in order of their names**.
 ///
-/// With `rng = random.Random(seed)`: for each of the draws, for each task, `low + (high - low) * rng.random()`;
-/// the geometric mean `exp(mean(ln))` of the tasks. Of the sorted means, those at 0-based index
-/// `floor(0.025 n)` and `floor(0.975 n)` times 1000 are the ends. Assumes that tasks err independently.
+/// With `rng = random.Random(seed)`: for each draw and each task, `low + (high - low) * rng.random()`; then the
+/// geometric mean `exp(mean(ln))` over tasks. The bounds are 1000 times the sorted means at 0-based index
+/// `floor(0.025 n)` and `floor(0.975 n)`. Assumes that errors are independent between tasks.
 ///
 /// ```
 /// use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_score};
@@ -146,8 +146,8 @@ pub fn reason_score(tasks: &[TaskBounds], bootstrap: Bootstrap) -> Result<Reason
     Ok(reason_scores(&[tasks], bootstrap)?[0])
 }
 
-/// The ReasonScore of each of many models. Each is what [`reason_score`] gives: every model's stream is the same
-/// `random.Random(seed)`, so it is drawn once.
+/// The ReasonScores of several models, each as by [`reason_score`]. All models use the same `random.Random(seed)` stream,
+/// so it is drawn only once.
 ///
 /// ```
 /// use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_score, reason_scores};
@@ -183,7 +183,7 @@ pub fn reason_scores<T: AsRef<[TaskBounds]> + Sync>(
     Ok(scores)
 }
 
-/// The random numbers of a bootstrap, task by task: `of_task[t][i]` is the number of task `t` in draw `i`.
+/// The random numbers of a bootstrap: `of_task[t][i]` is the number of task `t` in draw `i`.
 struct Stream {
     of_task: Vec<Vec<f64>>,
 }
@@ -200,13 +200,13 @@ impl Stream {
         Self { of_task }
     }
 
-    /// The score of one model; `products` is room for one number a draw.
+    /// The score of one model; `products` is a scratch buffer with one number per draw.
     ///
-    /// The geometric mean grows with the product, so the product is sorted and the two that matter are logged.
+    /// The geometric mean is monotone in the product, so products are sorted and logarithms taken of two of them only.
     fn score(&self, model: &[TaskBounds], products: &mut [f64]) -> ReasonScore {
-        // Products of this many tasks at the floor are still normal numbers; beyond, logarithms are added.
+        // Products of this many tasks at the floor are still normal numbers; beyond that, logarithms are added.
         const TASKS_PER_PRODUCT: usize = 128;
-        /// Draws at a time, so that the running products stay in the nearest cache.
+        /// Draws per block, so that the running products stay in the L1 cache.
         const BLOCK: usize = 1024;
 
         let uses_logarithms = model.len() > TASKS_PER_PRODUCT;
@@ -250,9 +250,9 @@ pub(crate) fn middle_95(values: &mut [f64]) -> (f64, f64) {
     (at_low, at_high)
 }
 
-/// The ReasonScore interval if every task were at its worst end at once, and at its best.
+/// The ReasonScore interval with every task at its lower bound, and at its upper bound, at once.
 ///
-/// `1000 exp(mean(ln low))` to `1000 exp(mean(ln high))`: safe and far too wide, because tasks do not all err in
+/// `1000 exp(mean(ln low))` to `1000 exp(mean(ln high))`: conservative and much too wide, because tasks don't all err in
 /// the same direction.
 ///
 /// ```
@@ -268,37 +268,37 @@ pub(crate) fn middle_95(values: &mut [f64]) -> (f64, f64) {
 /// [`StatsError::Empty`] when there is no task.
 pub fn min_max_score(tasks: &[TaskBounds]) -> Result<ReasonScore, StatsError> {
     let scaled = |bound: fn(&TaskBounds) -> f64| {
-        let shares: Vec<f64> = tasks.iter().map(bound).collect();
-        geometric_mean(&shares).map(|mean| 1000.0 * mean)
+        let proportions: Vec<f64> = tasks.iter().map(bound).collect();
+        geometric_mean(&proportions).map(|mean| 1000.0 * mean)
     };
     Ok(ReasonScore { ci_low: scaled(TaskBounds::low)?, ci_high: scaled(TaskBounds::high)? })
 }
 
-/// The geometric mean `exp(mean(ln))`: one bad task pulls it down as an arithmetic mean never would.
+/// The geometric mean `exp(mean(ln))`, which a single low value pulls down much more than an arithmetic mean.
 ///
 /// ```
 /// use reasonscape_stats::score::geometric_mean;
 ///
-/// let mut shares = vec![0.95; 11];
-/// shares.push(0.05);
-/// assert_eq!(format!("{:.3}", geometric_mean(&shares)?), "0.743");
+/// let mut proportions = vec![0.95; 11];
+/// proportions.push(0.05);
+/// assert_eq!(format!("{:.3}", geometric_mean(&proportions)?), "0.743");
 /// # Ok::<(), reasonscape_stats::StatsError>(())
 /// ```
 ///
 /// # Errors
-/// [`StatsError`] when there is no share, or one is not a finite number >= 0.
-pub fn geometric_mean(shares: &[f64]) -> Result<f64, StatsError> {
-    if shares.is_empty() {
-        return Err(StatsError::Empty { name: "shares" });
+/// [`StatsError`] when there is no proportion, or one is not a finite number >= 0.
+pub fn geometric_mean(proportions: &[f64]) -> Result<f64, StatsError> {
+    if proportions.is_empty() {
+        return Err(StatsError::Empty { name: "proportions" });
     }
     let mut sum = 0.0;
-    for &share in shares {
-        sum += crate::non_negative("share", share)?.ln();
+    for &proportion in proportions {
+        sum += crate::non_negative("proportion", proportion)?.ln();
     }
-    Ok((sum / shares.len() as f64).exp())
+    Ok((sum / proportions.len() as f64).exp())
 }
 
-/// What a ReasonScore of some size means, in the seed's words.
+/// Bands of ReasonScores, as defined by ReasonScape.
 ///
 /// ```
 /// use reasonscape_stats::score::Band;
@@ -335,7 +335,7 @@ impl Band {
         }
     }
 
-    /// One or two words, for a table.
+    /// A short name, for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::NearPerfect => "near-perfect",
@@ -347,7 +347,7 @@ impl Band {
         }
     }
 
-    /// A sentence fragment, for a person.
+    /// A description.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::NearPerfect => "near-perfect performance across all tasks",
@@ -360,7 +360,7 @@ impl Band {
     }
 }
 
-/// How wide the interval of a ReasonScore is, in the classes of the ReasonScore v2 document.
+/// Classes of interval width, from the ReasonScore v2 document.
 ///
 /// ```
 /// use reasonscape_stats::score::IntervalClass;
@@ -389,7 +389,7 @@ impl IntervalClass {
         }
     }
 
-    /// One word, for a table.
+    /// A short name, for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tight => "tight",
@@ -399,7 +399,7 @@ impl IntervalClass {
     }
 }
 
-/// What decides how wide the interval of a ReasonScore is.
+/// The quantities that determine how wide the interval of a ReasonScore is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalFactors {
     /// Mean accuracy over tasks.
@@ -422,11 +422,11 @@ impl IntervalFactors {
         Self { accuracy, spread: variance.sqrt(), truncation_rate, min_trials }
     }
 
-    /// The factors that explain this class, in words.
+    /// The factors that explain this class.
     ///
-    /// The thresholds of accuracy (90 % and 70 %) and truncation (5 % and 15 %) are the document's. It gives none for
-    /// the spread over tasks; a standard deviation of 0.05 and of 0.15 are ours. A class that none of the three
-    /// explains is explained by the number of trials.
+    /// The thresholds of accuracy (90 % and 70 %) and truncation (5 % and 15 %) are from the ReasonScore v2 document. It
+    /// gives none for the spread over tasks; the standard deviations 0.05 and 0.15 are this project's choice. If none of the
+    /// three explains a class, the number of trials is given.
     ///
     /// ```
     /// use reasonscape_stats::score::{IntervalClass, IntervalFactors};
@@ -442,11 +442,11 @@ impl IntervalFactors {
             v if v >= moderate => Moderate,
             _ => Tight,
         };
-        // A tight interval is explained by what is tight; a wider one by what is at least as wide.
+        // A tight interval is explained by tight factors; a wider one by factors at least as wide.
         let explains = |factor: IntervalClass| if class == Tight { factor == Tight } else { factor >= class };
         let percent = |rate: f64| format!("{:.0} %", 100.0 * rate);
         let mut causes = Vec::new();
-        // The document has no accuracy at which intervals are wide: below 70 % they are moderate, too.
+        // The document defines no accuracy at which intervals are wide: below 70 % they count as moderate.
         let accuracy_level = if self.accuracy >= 0.9 { Tight } else { Moderate };
         if explains(accuracy_level) {
             causes.push(format!("accuracy {}", percent(self.accuracy)));
@@ -467,7 +467,7 @@ impl IntervalFactors {
     }
 }
 
-/// Where a model stands among others, and where it might stand.
+/// The rank of a model, and the range of ranks its interval allows.
 ///
 /// ```
 /// use reasonscape_stats::score::Rank;
@@ -476,16 +476,16 @@ impl IntervalFactors {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rank {
-    /// Place by the center of the score, 1 for the highest; equal centers share a place.
+    /// Rank by the center of the score, 1 for the highest; equal centers have equal ranks.
     pub rank: usize,
-    /// The best place that the intervals allow: one more than the models that are surely better.
+    /// The best rank that the intervals allow: one more than the number of models whose interval lies above.
     pub best: usize,
-    /// The worst place that they allow.
+    /// The worst rank that the intervals allow.
     pub worst: usize,
 }
 
 impl Rank {
-    /// Whether somebody else's interval overlaps, so that the place is shared.
+    /// Whether another model's interval overlaps.
     pub fn is_tied(&self) -> bool {
         self.best != self.worst
     }
@@ -517,7 +517,7 @@ pub fn ranks(scores: &[ReasonScore]) -> Vec<Rank> {
         .collect()
 }
 
-/// How much the margin moves with the seed at one number of draws.
+/// How much the margin varies with the seed at one number of draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stability {
     /// Number of draws.
@@ -526,11 +526,11 @@ pub struct Stability {
     pub margin_mean: f64,
     /// Standard deviation of the margin over the seeds (population form).
     pub margin_sd: f64,
-    /// Largest margin less smallest; under 0.5 points is the house's rule for "stable".
+    /// Largest minus smallest margin; below 0.5 points counts as stable.
     pub margin_range: f64,
 }
 
-/// Repeats a score at several numbers of draws, each with several seeds, to see how many draws are enough.
+/// Repeats a score with several numbers of draws and several seeds, to check how many draws are enough.
 ///
 /// ```
 /// use reasonscape_stats::score::{TaskBounds, stability};

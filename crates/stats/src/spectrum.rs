@@ -1,8 +1,8 @@
-//! Whether two populations of tests are of one kind: power spectra of their series, and how far apart they are.
+//! Power spectra of prompt populations, and tests of whether two populations differ.
 //!
-//! A prompt is a series, of token lengths or of character classes. Its power spectrum says at which rhythms it varies,
-//! and the spectra of many prompts together say what a generator makes. [`Population`] has their mean and spread;
-//! [`Population::compare`] says how far two are apart, and how often chance alone would put them so far apart.
+//! A prompt is a series of token lengths or character classes. Its power spectrum shows at which frequencies it varies,
+//! and the spectra of many prompts characterize a generator. [`Population`] has their mean and spread;
+//! [`Population::compare`] gives the distance between two populations and its p-value.
 
 use std::cmp::Ordering;
 use std::f64::consts::TAU;
@@ -14,23 +14,22 @@ use crate::effect_size::quantile_of_sorted;
 use crate::random::PyRandom;
 use crate::{StatsError, in_range};
 
-/// The fewest values that make a series.
+/// Minimum length of a series.
 pub const MIN_SERIES_LEN: usize = 4;
 
 /// The power of one series at each of its frequencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Periodogram {
-    /// Cycles a step, from 0 to one half.
+    /// Cycles per step, from 0 to one half.
     pub frequencies: Vec<f64>,
-    /// Power density: squared units of the series a cycle a step.
+    /// Power density: squared units of the series per cycle per step.
     pub power: Vec<f64>,
 }
 
 /// The power spectrum of one series.
 ///
-/// The mean is taken out and a Hann window (periodic) laid over the rest, so that a rhythm which does not end with the
-/// series stays in its place. One-sided density, as `scipy.signal.periodogram(series, window="hann")` has it:
-/// `|X_k|^2 / Σ w^2`, doubled except at 0 and one half.
+/// The mean is removed and a periodic Hann window applied, which reduces leakage. One-sided density, as
+/// `scipy.signal.periodogram(series, window="hann")`: `|X_k|^2 / Σ w^2`, doubled except at 0 and one half.
 ///
 /// ```
 /// use reasonscape_stats::spectrum::periodogram;
@@ -56,7 +55,7 @@ pub fn periodogram(series: &[f64]) -> Result<Periodogram, StatsError> {
     Ok(Periodogram { frequencies, power })
 }
 
-/// The density at frequencies 0 to one half, half of it being at the negative ones.
+/// The density at frequencies 0 to one half, without doubling for the negative ones.
 fn two_sided(series: &[f64], planner: &mut RealFftPlanner<f64>) -> Result<Vec<f64>, StatsError> {
     let n = series.len();
     if n < MIN_SERIES_LEN {
@@ -83,12 +82,12 @@ fn two_sided(series: &[f64], planner: &mut RealFftPlanner<f64>) -> Result<Vec<f6
     Ok(output.iter().map(|value| value.norm_sqr() / squares).collect())
 }
 
-/// One series' power on a grid of `bins` equal cells from 0 to one half.
+/// The power of one series on a grid of `bins` equal cells from 0 to one half.
 ///
-/// Each frequency of the series stands for the band half-way to its neighbours; a cell has the mean density of the
-/// bands it covers. The power as a whole stays the same, so that series of different length can be averaged.
+/// Each frequency of the series represents the band halfway to its neighbors; a cell has the mean density of the bands it
+/// covers. Total power is preserved, so series of different lengths can be averaged.
 fn on_grid(power: &[f64], n: usize, bins: usize) -> Vec<f64> {
-    // In units in which the ends of bands and of cells are whole: 4 n bins a cycle a step.
+    // In units in which the ends of bands and cells are integers: 4 n bins per cycle per step.
     let (width, end) = (2 * n, 2 * n * bins);
     let mut grid = vec![0.0; bins];
     let mut start = 0;
@@ -122,16 +121,16 @@ fn on_grid(power: &[f64], n: usize, bins: usize) -> Vec<f64> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Population {
     bins: usize,
-    /// One row of `bins` a series, sorted, so that sums do not depend on the order given.
+    /// One row of `bins` per series, sorted, so that sums don't depend on the input order.
     spectra: Vec<Vec<f64>>,
 }
 
-/// How to tell a distance from chance.
+/// Options of the permutation test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PermutationTest {
-    /// How often the series are dealt out anew.
+    /// Number of permutations.
     pub permutations: usize,
-    /// Seed of the dealing.
+    /// Seed of the permutations.
     pub seed: u64,
 }
 
@@ -141,16 +140,16 @@ impl Default for PermutationTest {
     }
 }
 
-/// How far apart two populations are.
+/// The distance between two populations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpectralDifference {
     /// Root mean square over frequencies of the difference of the mean spectra, in decibels.
     pub distance_db: f64,
-    /// The distance that populations of one kind exceed in 5 % of cases.
+    /// The 95th percentile of the distance under the null hypothesis.
     pub chance_db: f64,
-    /// How often chance alone gives so large a distance: `(count + 1) / (permutations + 1)`.
+    /// p-value of the permutation test: `(count + 1) / (permutations + 1)`.
     pub p: f64,
-    /// Permutations made.
+    /// Number of permutations.
     pub permutations: usize,
 }
 
@@ -164,7 +163,7 @@ impl Population {
         Self::from_slices(&series.iter().map(AsRef::as_ref).collect::<Vec<_>>(), bins)
     }
 
-    /// The same for one type, so that the transforms are compiled here once.
+    /// Non-generic part, so that the transforms are compiled once.
     fn from_slices(series: &[&[f64]], bins: usize) -> Result<Self, StatsError> {
         in_range("bins", bins as f64, 1.0..=65_536.0, "from 1 to 65536")?;
         if series.is_empty() {
@@ -180,46 +179,45 @@ impl Population {
         Ok(Self { bins, spectra })
     }
 
-    /// How many series there are; one at least.
+    /// Number of series, at least one.
     #[expect(clippy::len_without_is_empty, reason = "a population is never empty")]
     pub fn len(&self) -> usize {
         self.spectra.len()
     }
 
-    /// The middle of each cell of the grid, in cycles a step.
+    /// The center of each cell of the grid, in cycles per step.
     pub fn frequencies(&self) -> Vec<f64> {
         (0..self.bins).map(|bin| (bin as f64 + 0.5) / (2 * self.bins) as f64).collect()
     }
 
-    /// Mean power density over the series, a value a cell.
+    /// Mean power density over the series, one value per cell.
     pub fn mean(&self) -> Vec<f64> {
         let mut mean = self.sum();
         scale(&mut mean, 1.0 / self.len() as f64);
         mean
     }
 
-    /// The power density below which a `share` of the series lies, a value a cell; interpolated as NumPy does.
+    /// The quantile of the power density at `proportion`, one value per cell; interpolated as in NumPy.
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] when `share` is not from 0 to 1.
-    pub fn quantile(&self, share: f64) -> Result<Vec<f64>, StatsError> {
-        in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
+    /// [`StatsError::OutOfRange`] when `proportion` is not from 0 to 1.
+    pub fn quantile(&self, proportion: f64) -> Result<Vec<f64>, StatsError> {
+        in_range("proportion", proportion, 0.0..=1.0, "from 0 to 1")?;
         Ok((0..self.bins)
             .map(|bin| {
                 let mut values: Vec<f64> = self.spectra.iter().map(|spectrum| spectrum[bin]).collect();
                 values.sort_unstable_by(f64::total_cmp);
-                quantile_of_sorted(&values, share)
+                quantile_of_sorted(&values, proportion)
             })
             .collect())
     }
 
-    /// How far the mean spectra of two populations are apart, and whether that could be chance.
+    /// The distance between the mean spectra of two populations, with a permutation test.
     ///
-    /// The distance is log-spectral: the root of the mean, over the cells, of the squared difference of the means in
-    /// decibels. Cells without power count as a billionth of the mean power of both. For the p-value the series of both
-    /// are dealt out anew into two populations of the same sizes: if they are of one kind, the distance found is one
-    /// like any other. Neither the order of the series nor that of the populations changes a bit. Assumes that the
-    /// series are independent of each other.
+    /// The log-spectral distance: the root mean square over cells of the difference of the means in decibels. Cells without
+    /// power count as 1e-9 of the mean power of both. For the p-value, the series of both are reassigned at random to two
+    /// populations of the same sizes. The result doesn't depend on the order of series or populations. Assumes independent
+    /// series.
     ///
     /// Source: B. Phipson and G. K. Smyth, "Permutation p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9
     /// (2010).
@@ -257,7 +255,7 @@ impl Population {
                 },
             )
             .collect();
-        // The same series summed in another order may differ in the last bits.
+        // The same series summed in a different order may differ in the last bits.
         let as_far = by_chance.iter().filter(|distance| **distance >= distance_db * (1.0 - 1e-9)).count();
         by_chance.sort_unstable_by(f64::total_cmp);
         Ok(SpectralDifference {
@@ -268,7 +266,7 @@ impl Population {
         })
     }
 
-    /// The smaller population first; between equal ones their spectra decide.
+    /// The smaller population first; equal sizes are ordered by their spectra.
     fn precedes(&self, other: &Population) -> bool {
         let spectra = || {
             let pairs = self.spectra.iter().zip(&other.spectra);
@@ -286,24 +284,24 @@ impl Population {
     }
 }
 
-/// What does not change from permutation to permutation.
+/// What is constant over permutations.
 struct Comparison {
     /// Sum of all spectra.
     total: Vec<f64>,
     small: f64,
     large: f64,
-    /// The power below which a cell counts as empty.
+    /// Power below which a cell counts as empty.
     floor: f64,
 }
 
 impl Comparison {
     fn new(total: Vec<f64>, small: usize, large: usize) -> Self {
         let mean = total.iter().sum::<f64>() / (total.len() * (small + large)) as f64;
-        // Without any power the logarithms are those of this floor on both sides.
+        // Without any power, both sides take the logarithm of this floor.
         Self { total, small: small as f64, large: large as f64, floor: (1e-9 * mean).max(f64::MIN_POSITIVE) }
     }
 
-    /// The distance when the spectra of the smaller population sum up to `sum`.
+    /// The distance if the spectra of the smaller population sum to `sum`.
     fn distance(&self, sum: &[f64]) -> f64 {
         let squares: f64 = self
             .total
@@ -331,7 +329,7 @@ fn scale(values: &mut [f64], factor: f64) {
     }
 }
 
-/// The order of two rows by their first difference.
+/// Lexicographic order of two rows.
 fn by_values(a: &[f64], b: &[f64]) -> Ordering {
     a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
@@ -375,7 +373,7 @@ mod tests {
         #[test]
         fn quantiles_are_monotone(series in series()) {
             let population = Population::new(&series, 8).unwrap();
-            let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| population.quantile(share).unwrap());
+            let [low, middle, high] = [0.25, 0.5, 0.75].map(|proportion| population.quantile(proportion).unwrap());
             for bin in 0..8 {
                 prop_assert!(low[bin] <= middle[bin] && middle[bin] <= high[bin]);
             }

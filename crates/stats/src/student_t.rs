@@ -1,14 +1,14 @@
-//! Student's t distribution: how many standard errors a confidence is when the spread is estimated too.
+//! Student's t distribution.
 
 use crate::Confidence;
 
-/// From so many degrees on the series in their inverse is exact to the last digits.
+/// From this many degrees of freedom on, the series in their inverse is accurate to the last digits.
 const MIN_SERIES_DEGREES: u64 = 1000;
 
-/// The `t` within which a Student variable of `degrees` (at least 1) degrees of freedom stays with this confidence.
+/// The two-sided `t` quantile at this confidence level for `degrees` (at least 1) degrees of freedom.
 ///
-/// Few degrees: bisection on the tail. Many: Cornish and Fisher's expansion around the normal
-/// quantile, whose terms are those of Abramowitz and Stegun 26.7.5.
+/// Bisection on the tail probability for few degrees of freedom; for many, the Cornish-Fisher expansion around the
+/// normal quantile (Abramowitz and Stegun 26.7.5).
 pub(crate) fn quantile(degrees: u64, confidence: Confidence) -> f64 {
     let degrees_real = degrees as f64;
     if degrees >= MIN_SERIES_DEGREES {
@@ -39,20 +39,20 @@ fn expansion(degrees: f64, z: f64) -> f64 {
     z * (1.0 + (first + (second + (third + fourth / degrees) / degrees) / degrees) / degrees)
 }
 
-/// The probability that a Student variable is beyond `t` on either side: `I(x; degrees / 2, 1 / 2)` at
+/// The probability that a Student variable exceeds `t` in absolute value: `I(x; degrees / 2, 1 / 2)` at
 /// `x = degrees / (degrees + t^2)`.
 pub(crate) fn two_sided_tail(t: f64, degrees: f64) -> f64 {
     let square = t * t;
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + square), square / (degrees + square))
 }
 
-/// The regularised incomplete beta function `I(x; a, b)`; `rest` is `1 - x`, given apart so that it keeps its digits.
+/// The regularized incomplete beta function `I(x; a, b)`; `rest` is `1 - x`, passed separately to keep its precision.
 fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     if x <= 0.0 || rest <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
     let factor = (a * x.ln() + b * rest.ln() + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)).exp();
-    // The fraction converges quickly on this side of the mean; the other side is its mirror image.
+    // The continued fraction converges quickly on this side of the mean; the other side follows by symmetry.
     if x < (a + 1.0) / (a + b + 2.0) {
         factor * fraction(a, b, x) / a
     } else {

@@ -1,13 +1,13 @@
 //! Survival analysis of response lengths under censoring by the token limit.
 //!
-//! A trial is watched until it answers, right or wrong, or until its tokens run out. A truncated trial would have
-//! answered later; how much later is unknown. It is *censored*: it counts as still thinking as long as it was
-//! watched, and then leaves without an event. [`SurvivalData`] sorts the trials once and answers all questions:
-//! the share still thinking ([`SurvivalCurve`], Kaplan and Meier), the shares that had answered right or wrong
-//! ([`IncidenceCurve`], Aalen and Johansen), and the rates in bins of tokens ([`HazardBin`]).
+//! A trial is observed until it answers, correctly or incorrectly, or reaches the token limit. A truncated trial is
+//! *censored*: it counts as unanswered up to its last token and then leaves the risk set without an event.
+//! [`SurvivalData`] sorts the trials once and gives the proportion not yet answered ([`SurvivalCurve`], Kaplan-Meier), the
+//! proportions answered correctly and incorrectly ([`IncidenceCurve`], Aalen-Johansen), and the hazards in bins of tokens
+//! ([`HazardBin`]).
 //!
-//! Assumes that being cut off says nothing about what would have come next, given the tokens used. That holds
-//! when the limit is the same for all trials, and when it was set without regard to them.
+//! Assumes non-informative censoring: given the tokens used, truncation is independent of what would have come next. That
+//! is so if the limit is the same for all trials, or was set without regard to them.
 
 mod curve;
 mod hazard;
@@ -19,7 +19,7 @@ pub use incidence::{Cause, IncidenceCurve, IncidenceStep};
 
 use crate::{Outcome, StatsError};
 
-/// Trials with their tokens and endings, tallied by token count.
+/// Trials with their tokens and outcomes, tallied by token count.
 ///
 /// ```
 /// use reasonscape_stats::survival::{Cause, SurvivalData};
@@ -39,11 +39,11 @@ pub struct SurvivalData {
     n: u64,
 }
 
-/// What happened at one token count.
+/// Outcome counts at one token count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
     tokens: u64,
-    /// By [`Outcome::code`].
+    /// Indexed by [`Outcome::code`].
     counts: [u64; 3],
 }
 
@@ -62,12 +62,12 @@ impl Row {
 }
 
 impl SurvivalData {
-    /// The most tokens a trial may have used.
+    /// The maximum number of tokens of a trial.
     pub const MAX_TOKENS: u64 = (1 << 62) - 1;
 
-    /// Tallies trials given as tokens used and ending, in any order.
+    /// Tallies trials given as tokens used and outcome, in any order.
     ///
-    /// Counted where token counts are dense, as those of many trials are, and sorted otherwise.
+    /// Uses a counting table if token counts are dense, as with many trials, and sorts otherwise.
     ///
     /// # Errors
     /// [`StatsError::Empty`] without a trial, [`StatsError::OutOfRange`] above [`Self::MAX_TOKENS`].
@@ -93,17 +93,17 @@ impl SurvivalData {
         self.n
     }
 
-    /// How many trials ended so.
+    /// Number of trials with this outcome.
     pub fn count(&self, ending: Outcome) -> u64 {
         self.rows.iter().map(|row| row.count(ending)).sum()
     }
 
-    /// The most tokens that any trial used.
+    /// The largest token count of any trial.
     pub fn longest(&self) -> u64 {
         self.rows.last().map_or(0, |row| row.tokens)
     }
 
-    /// The token counts at which something happened, each with the number of trials still at risk there.
+    /// The token counts with events or censoring, each with the number of trials at risk.
     fn at_risk(&self) -> impl Iterator<Item = (&Row, u64)> {
         let mut left = self.n;
         self.rows.iter().map(move |row| {
@@ -114,7 +114,7 @@ impl SurvivalData {
     }
 }
 
-/// The tally of keys (tokens times four, and the ending) by a table of all token counts.
+/// Tallies keys (tokens times four plus the outcome) with a table of all token counts.
 fn counted(keys: &[u64], longest: u64) -> Vec<Row> {
     let mut table = vec![[0; 3]; longest as usize + 1];
     for key in keys {
@@ -124,7 +124,7 @@ fn counted(keys: &[u64], longest: u64) -> Vec<Row> {
     rows.filter(|row| row.all() > 0).collect()
 }
 
-/// The same tally, by sorting the keys.
+/// The same tally by sorting the keys.
 fn sorted(keys: &mut [u64]) -> Vec<Row> {
     keys.sort_unstable();
     let groups = keys.chunk_by(|a, b| a >> 2 == b >> 2);
@@ -139,10 +139,11 @@ fn sorted(keys: &mut [u64]) -> Vec<Row> {
         .collect()
 }
 
-/// A share strictly between 0 and 1 with the standard error `error`, by the log-log transform.
+/// The interval of a proportion strictly between 0 and 1 with standard error `error`, by the log-log transform.
 ///
-/// The ends are `proportion^exp(± z error / (proportion ln proportion))`: an interval of `ln(-ln proportion)`, taken back, which cannot
-/// leave 0 to 1. Source: J. D. Kalbfleisch and R. L. Prentice, "The Statistical Analysis of Failure Time Data" (1980).
+/// The bounds are `proportion^exp(± z error / (proportion ln proportion))`, an interval of `ln(-ln proportion)`
+/// transformed back, which stays within 0 to 1.
+/// Source: J. D. Kalbfleisch and R. L. Prentice, "The Statistical Analysis of Failure Time Data" (1980).
 fn log_log_bounds(proportion: f64, error: f64, z: f64) -> (f64, f64) {
     let log = proportion.ln();
     let reach = z * error / (proportion * log);
@@ -263,6 +264,9 @@ mod tests {
         assert_eq!(hazards(&[]), "`ends` is empty, but needs at least one entry");
         assert_eq!(hazards(&[5, 5]), "`ends` is 5, but must be above the end before it");
         let curve = one.survival(Confidence::P95);
-        assert_eq!(curve.quantile(1.5).unwrap_err().to_string(), "`share` is 1.5, but must be from 0 to 1");
+        assert_eq!(
+            curve.quantile(1.5).unwrap_err().to_string(),
+            "`proportion` is 1.5, but must be from 0 to 1"
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! What if the token limit had been smaller: accuracy and cost against the budget, exactly.
+//! Accuracy and cost under smaller token limits, computed exactly.
 //!
-//! A smaller limit would have cut off every trial that used more, and left the others as they are: tokens come one
-//! after the other, and none depends on a limit that was not reached. So what any smaller limit would have given is
-//! counted, not modelled. A larger limit is another matter: what a truncated trial would have said is unknown.
+//! A smaller limit would have truncated every trial that used more tokens and left the others unchanged, because
+//! generation doesn't depend on a limit that isn't reached. So the results are counted, not modeled. For larger limits
+//! the outcome of truncated trials is unknown.
 
 use rayon::slice::ParallelSliceMut;
 
@@ -11,29 +11,29 @@ use crate::{Counters, Outcome, StatsError, in_range};
 /// One trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BudgetTrial {
-    /// Tokens that it used.
+    /// Tokens used.
     pub tokens: u64,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Probability that a blind guess succeeds.
     pub guess: f64,
 }
 
-/// What a token limit gives.
+/// Results under a token limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BudgetPoint {
     /// The limit.
     pub budget: u64,
-    /// The outcomes under this limit, for any [`Mode`](crate::Mode) to estimate from.
+    /// Outcome counts under this limit, for any [`Mode`](crate::Mode).
     pub counters: Counters,
-    /// Mean tokens a trial. A lower bound when not exact.
+    /// Mean tokens per trial. A lower bound if not exact.
     pub mean_tokens: f64,
-    /// Whether the limit is small enough to be known exactly. Beyond, trials cut off earlier stay so, which is the
-    /// least that the limit would give.
+    /// Whether the limit is small enough to be exact. For larger limits, truncated trials stay truncated, which makes the
+    /// accuracy a lower bound.
     pub is_exact: bool,
 }
 
-/// Trials, sorted once, for any number of limits.
+/// Trials, sorted once, to be evaluated at any number of limits.
 ///
 /// ```
 /// use reasonscape_stats::token_budget::{Budget, BudgetTrial};
@@ -50,9 +50,9 @@ pub struct BudgetPoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// Ascending in tokens, one a token count, each with the sums up to and including it.
+    /// Ascending in tokens, one entry per token count with the cumulative sums.
     sums: Vec<Sums>,
-    /// The smallest token count at which a trial was cut off.
+    /// The smallest token count at which a trial was truncated.
     first_truncation: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ impl Budget {
     /// [`StatsError::Empty`] without a trial; a [`StatsError`] when a guess probability is not from 0 to 1, or a trial
     /// used 2^62 tokens or more.
     pub fn new(trials: impl IntoIterator<Item = BudgetTrial>) -> Result<Self, StatsError> {
-        // Two words a trial, ordered by tokens, outcome and guess, so that sums do not depend on the order given.
+        // Two words per trial, ordered by tokens, outcome and guess, so that sums don't depend on the input order.
         let mut keys = Vec::new();
         for BudgetTrial { tokens, outcome, guess } in trials {
             in_range("guess", guess, 0.0..=1.0, "from 0 to 1")?;
@@ -125,20 +125,20 @@ impl Budget {
         self.all().trials
     }
 
-    /// The most tokens that any trial used.
+    /// The largest token count of any trial.
     pub fn longest(&self) -> u64 {
         self.all().tokens
     }
 
-    /// The largest limit whose outcomes are known exactly: the smallest at which a trial was cut off. `None` when none
-    /// was: every limit is exact.
+    /// The largest exact limit: the smallest token count at which a trial was truncated. `None` without truncation: every
+    /// limit is exact.
     pub fn exact_up_to(&self) -> Option<u64> {
         self.first_truncation
     }
 
-    /// What a limit of `budget` tokens would have given.
+    /// The results under a limit of `budget` tokens.
     ///
-    /// A trial that used more is truncated at the limit, and its guess counts for nothing.
+    /// A trial that used more is truncated at the limit, and its guess probability isn't counted.
     pub fn at(&self, budget: u64) -> BudgetPoint {
         let within = self.sums.partition_point(|sum| sum.tokens <= budget);
         let inside = within.checked_sub(1).map_or_else(Sums::default, |last| self.sums[last]);

@@ -1,4 +1,4 @@
-//! Things that are called by name: a file in the study's folder wins over what is built in.
+//! Suites, templates and samplers by name: a file in the study directory overrides a built-in one.
 
 use std::path::Path;
 
@@ -7,25 +7,25 @@ use toml::Spanned;
 use crate::StudyError;
 use crate::toml_document::{Document, did_you_mean, quoted_path, read};
 
-/// One kind of thing that a study names: where its files are, and which are built in.
+/// One kind of named file: its directory and its built-in instances.
 #[derive(Debug)]
 pub(crate) struct Builtins {
-    /// What one of them is called.
+    /// Name of the kind, in the singular.
     pub(crate) kind: &'static str,
-    /// The folder, within a study's, that holds a person's own.
+    /// Subdirectory of the study directory for user files.
     pub(crate) dir: &'static str,
-    /// Name and text of those that are built in.
+    /// Name and text of each built-in.
     pub(crate) built_in: &'static [(&'static str, &'static str)],
 }
 
 impl Builtins {
-    /// How errors call a built-in one, and its text.
+    /// Name in errors and text of a built-in.
     pub(crate) fn built_in_text(&self, name: &str) -> Option<(String, &'static str)> {
         let (name, text) = self.built_in.iter().find(|(known, _)| *known == name)?;
         Some((format!("built-in {} `{name}`", self.kind), text))
     }
 
-    /// How errors call the thing of this name, and its text.
+    /// Name in errors and text of the file or built-in with this name.
     pub(crate) fn find(&self, name: &str, dir: &Path) -> Result<(String, String), StudyError> {
         if let Some(problem) = self.invalid_name(name) {
             return Err(self.unknown(name, dir, &problem));
@@ -41,12 +41,13 @@ impl Builtins {
         Ok((origin, text.to_owned()))
     }
 
-    /// A name is no path: it is part of an eval's identity, the same on every machine.
+    /// Names can't be paths: they are part of an eval's identity, which must be the same on every machine.
     fn invalid_name(&self, name: &str) -> Option<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_name = name.chars().all(plain) && !name.starts_with('.');
-        (!is_name)
-            .then(|| format!(", which is no name (put the file into `{}/` and leave `.toml` off)", self.dir))
+        (!is_name).then(|| {
+            format!(", which is not a valid name (put the file into `{}/` and omit `.toml`)", self.dir)
+        })
     }
 
     fn unknown(&self, name: &str, dir: &Path, hint: &str) -> StudyError {
@@ -54,12 +55,11 @@ impl Builtins {
         let own =
             if own.is_empty() { String::new() } else { format!("; in `{}/`: {}", self.dir, own.join(", ")) };
         let built_in: Vec<&str> = self.built_in.iter().map(|(name, _)| *name).collect();
-        let problem =
-            format!("unknown {} `{name}`{hint}; built in are {}{own}", self.kind, built_in.join(", "));
+        let problem = format!("unknown {} `{name}`{hint}; built-in: {}{own}", self.kind, built_in.join(", "));
         StudyError::Unknown { problem }
     }
 
-    /// The names of a person's own files, for the error that lists them.
+    /// Names of user files, for error messages.
     fn own_names(&self, dir: &Path) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(dir.join(self.dir)) else { return Vec::new() };
         let mut names: Vec<String> = entries
@@ -70,7 +70,7 @@ impl Builtins {
     }
 }
 
-/// A file may give its own name, if it is the same as its file name.
+/// A file may contain its own `name`, if it equals the file name.
 pub(crate) fn check_name(
     document: Document<'_>,
     name: Option<&Spanned<String>>,
@@ -79,7 +79,7 @@ pub(crate) fn check_name(
     match name {
         Some(name) if name.get_ref() != expected => {
             let problem = format!(
-                "`name` is `{}`, but it is called `{expected}` by its file; make them the same or take `name` out",
+                "`name` is `{}`, but the file name is `{expected}`; make them the same or remove `name`",
                 name.get_ref()
             );
             Err(document.error(name.span(), problem))

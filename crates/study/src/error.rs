@@ -1,49 +1,49 @@
-//! Why a study is refused.
+//! Errors of study files.
 
 use reasonscape_providers::SecretError;
 
-/// Why a study, or a suite, template or sampler that it names, is refused, and where.
+/// Why a study, or a suite, template or sampler it refers to, is invalid, and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// There is no study.
-    #[error("there is no {origin}; `reasonscape init {dir}` writes one")]
+    /// The study file does not exist.
+    #[error("{origin} not found; `reasonscape init {dir}` creates it")]
     Missing {
-        /// The file that was looked for.
+        /// The expected file.
         origin: String,
-        /// The folder in which it should be.
+        /// The directory where it should be.
         dir: String,
     },
-    /// A file is there and cannot be read.
+    /// A file exists but cannot be read.
     #[error("failed to read {origin}")]
     Unreadable {
         /// The file.
         origin: String,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// A file says something wrong.
+    /// A file has an invalid value.
     #[error("{origin}: {}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Invalid {
         /// The file.
         origin: String,
-        /// Line, from 1, where there is one to name.
+        /// Line, from 1, if known.
         line: Option<usize>,
-        /// What was found, what was expected, and how to mend it.
+        /// What was found, what was expected, and how to fix it.
         problem: String,
     },
-    /// Something is called by a name that nothing has.
+    /// An unknown name.
     #[error("{problem}")]
     Unknown {
-        /// The name, and those that there are.
+        /// The name, and the available ones.
         problem: String,
     },
-    /// An environment variable does not hold what the study says it holds.
+    /// An environment variable is not set or has an invalid value.
     #[error("the environment variable `{name}` {problem}; set it, as in `export {name}=…`, and try again")]
     Environment {
         /// The variable.
         name: String,
-        /// What is wrong with it, without its value.
+        /// The problem, without the variable's value.
         problem: &'static str,
     },
 }
@@ -53,7 +53,7 @@ impl StudyError {
         Self::Environment { name: error.name, problem: error.problem }
     }
 
-    /// The line that is wrong, from 1, where there is one to name.
+    /// The invalid line, from 1, if known.
     pub fn line(&self) -> Option<usize> {
         match self {
             Self::Invalid { line, .. } => *line,

@@ -1,4 +1,4 @@
-//! Evals: a model, how it is queried and where.
+//! Evals: a model, its request settings and its endpoints.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{Sampler, StudyError, Template};
 
-/// What an eval is known by: six hexadecimal digits made of its model, template and sampler.
+/// Id of an eval: six hexadecimal digits derived from its model, template and sampler.
 ///
 /// ```
 /// use reasonscape_study::EvalId;
@@ -46,63 +46,63 @@ impl fmt::Display for EvalId {
     }
 }
 
-/// What a model is known by beside others of its name: `model#namespace` where a namespace keeps them apart, since
-/// points and trials are known by their model, and two that answer differently are two.
+/// Model name in results: `model#namespace` if a namespace is set, so that different models served under one name stay
+/// separate in points and trials.
 pub(crate) fn display_model_name(model: &str, namespace: &str) -> String {
     if namespace.is_empty() { model.to_owned() } else { format!("{model}#{namespace}") }
 }
 
-/// A model, how it is queried, and the endpoints that serve it.
+/// A model, its request settings, and the endpoints that serve it.
 #[derive(Debug, Clone)]
 pub struct Eval {
-    /// What it is known by.
+    /// Id of the eval.
     pub id: EvalId,
-    /// What people call it: its `name`, or else the model.
+    /// Display name: its `name`, or else the model.
     pub name: String,
-    /// The model, as the provider calls it.
+    /// Model name sent to the provider.
     pub model: String,
-    /// Where it is served; several endpoints share the load. None ends with a slash.
+    /// Base URLs without a trailing slash; several endpoints share the load.
     pub base_urls: Vec<String>,
-    /// Which API the endpoints speak.
+    /// API of the endpoints.
     pub provider: Provider,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// A key that was handed over while the program runs, and is used in the place of that variable. No file has it.
+    /// A key given at run time that replaces the variable; never written to a file.
     pub api_key_override: Option<ApiKey>,
-    /// How a test becomes messages.
+    /// Renders a test as messages.
     pub template: Arc<Template>,
-    /// How tokens are chosen.
+    /// Sampling parameters.
     pub sampler: Sampler,
-    /// The sampler's parameters as they are sent, the token limit under the name that the provider wants.
+    /// The sampler's parameters as sent, with the provider's name for the token limit.
     pub params: Map<String, Value>,
     /// Labels such as `family:smollm`, in the order of the file.
     pub groups: Vec<String>,
-    /// The same labels taken apart: `family` is `smollm`.
+    /// The same labels as a map: `family` is `smollm`.
     pub facets: BTreeMap<String, String>,
     /// Limits on requests.
     pub limits: Limits,
-    /// What tokens cost, where it is known.
+    /// Token prices, if known.
     pub prices: Option<Prices>,
-    /// Keeps apart what two endpoints answer under one model name; empty unless set.
+    /// Separates cached responses of endpoints that serve different models under one name; empty unless set.
     pub cache_namespace: String,
-    /// Headers of the study's own, by lower-case name.
+    /// Additional headers, by lower-case name.
     pub headers: BTreeMap<String, HeaderSource>,
 }
 
 /// Limits on the requests to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Most requests in flight at one endpoint; fewer while it cannot keep up.
+    /// Maximum requests in flight per endpoint; reduced while it is overloaded.
     pub concurrency: usize,
     /// From sending a request to the last byte of its reply.
     pub timeout: Duration,
-    /// Between two bytes of a reply, once the first has come.
+    /// Maximum time between two bytes of a reply.
     pub idle_timeout: Duration,
-    /// For reaching the endpoint.
+    /// For connecting to the endpoint.
     pub connect_timeout: Duration,
-    /// How often a request is sent again after a failure that may pass.
+    /// Maximum retries after a transient failure.
     pub max_retries: u32,
-    /// How long an endpoint may be down before the rest of its requests is given up (`patience_seconds`).
+    /// How long an endpoint may be down before the rest of its requests is abandoned (`outage_timeout_seconds`).
     pub outage_timeout: Duration,
 }
 
@@ -119,17 +119,17 @@ impl Default for Limits {
     }
 }
 
-/// What a million tokens cost, in any one currency.
+/// Prices per million tokens, in any one currency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
-    /// A million tokens of prompts.
+    /// Per million prompt tokens.
     pub prompt: f64,
-    /// A million tokens of completions.
+    /// Per million completion tokens.
     pub completion: f64,
 }
 
 impl Prices {
-    /// What so many tokens cost.
+    /// Cost of these token counts.
     ///
     /// ```
     /// use reasonscape_study::Prices;
@@ -141,7 +141,7 @@ impl Prices {
     }
 }
 
-/// Where a header's value comes from.
+/// Source of a header's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderSource {
     /// The study's file.
@@ -156,20 +156,20 @@ impl Eval {
         self.provider.payload(&self.model, messages, &self.params)
     }
 
-    /// What trials and points call the model: `model#namespace` where a namespace keeps it apart.
+    /// Model name in trials and points: `model#namespace` if a namespace is set.
     pub fn display_model(&self) -> String {
         display_model_name(&self.model, &self.cache_namespace)
     }
 
-    /// Where requests go, one address an endpoint.
+    /// Request URLs, one per endpoint.
     pub fn endpoints(&self) -> impl Iterator<Item = String> {
         self.base_urls.iter().map(|base_url| self.provider.endpoint(base_url))
     }
 
-    /// The key: what was handed over, or else what the environment holds now.
+    /// The API key: the override, or else the current value of the environment variable.
     ///
     /// # Errors
-    /// When the variable is not set or holds no key. The error names the variable only.
+    /// When the variable is not set or is not a valid key. The error contains only the variable's name.
     pub fn api_key(&self) -> Result<Option<ApiKey>, StudyError> {
         if let Some(key) = &self.api_key_override {
             return Ok(Some(key.clone()));
@@ -177,10 +177,10 @@ impl Eval {
         self.api_key_env.as_deref().map(ApiKey::from_env).transpose().map_err(StudyError::from_secret)
     }
 
-    /// Every header of a request, keys and all, read from the environment now. The study's own win over the provider's.
+    /// All headers of a request, keys included, read from the environment. The study's headers override the provider's.
     ///
     /// # Errors
-    /// When a variable is not set or holds no header's value. The error names the variable only.
+    /// When a variable is not set or is not a valid header value. The error contains only the variable's name.
     pub fn request_headers(&self) -> Result<Vec<Header>, StudyError> {
         let key = self.api_key()?;
         let mut headers = self.provider.headers(key.as_ref());

@@ -62,7 +62,7 @@ pub enum FromDatasetError {
         given: usize,
     },
     /// The study queries the model elsewhere.
-    #[error("the study asks `{model}` at {known}, not at {given}; change that in `{}`", file.display())]
+    #[error("the study queries `{model}` at {known}, not at {given}; change it in `{}`", file.display())]
     OtherEndpoint {
         /// The model.
         model: String,
@@ -135,7 +135,7 @@ impl DatasetStudy<'_> {
     fn new_text(&self, copy: &str) -> Result<String, StudyError> {
         let text = format!(
             "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
-             # asks what is missing.\ndataset = {}\nrepeats = {}\n",
+             # sends only what is missing.\ndataset = {}\nrepeats = {}\n",
             self.source.escape_debug(),
             json!(copy),
             self.repeats.unwrap_or(1)

@@ -15,17 +15,17 @@ struct WriteError {
 /// Writes a file that appears complete or not at all: an existing file stays until the new one is on disk.
 ///
 /// # Errors
-/// What `write` returns, or an [`io::Error`] that names the path. Its kind is always [`io::ErrorKind::Other`], so that no
-/// caller takes it for a failure of standard output.
+/// The error of `write`, or an [`io::Error`] that names the path. Its kind is always [`io::ErrorKind::Other`], so that
+/// callers don't mistake it for a failure of standard output.
 pub fn write_file<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), E>,
 ) -> Result<(), E> {
     let failed = |source: io::Error| io::Error::other(WriteError { path: path.to_owned(), source });
-    // What a link points to is replaced, not the link.
+    // Replaces the target of a symbolic link, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
-        // A pipe or a device cannot be replaced; a folder is refused by the system.
+        // A pipe or a device cannot be replaced; for a directory, the system returns an error.
         let mut out = BufWriter::new(File::create(&target).map_err(failed)?);
         write(&mut out)?;
         return Ok(out.flush().map_err(failed)?);

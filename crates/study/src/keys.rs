@@ -1,15 +1,17 @@
-//! The keys of `study.toml` and of the files that it names: the only place where they are spelled.
+//! The keys of `study.toml` and of the files it refers to, defined only here.
 //!
-//! `commented.toml` has a line for each key of a study, which a test checks.
+//! A test checks that `commented.toml` has a line for each key of a study.
 
-/// One kind of table: how errors call it, and the keys that it may have, in the order in which errors list them.
+/// One kind of table: its name in errors, and its keys in the order of error messages.
 #[derive(Debug)]
 pub(crate) struct TableKeys {
     pub(crate) table: &'static str,
     pub(crate) known: &'static [&'static str],
+    /// Deprecated names that are still accepted. Errors don't list them.
+    pub(crate) deprecated: &'static [&'static str],
 }
 
-/// The top of `study.toml`.
+/// Top level of `study.toml`.
 pub(crate) mod study {
     pub(crate) const SUITE: &str = "suite";
     pub(crate) const DATASET: &str = "dataset";
@@ -24,6 +26,7 @@ pub(crate) mod study {
     pub(crate) const KEYS: super::TableKeys = super::TableKeys {
         table: "a study",
         known: &[SUITE, DATASET, COUNT, PRECISION, MAX_COUNT, SEED, REPEATS, BUDGET, EVAL],
+        deprecated: &[],
     };
 }
 
@@ -35,8 +38,11 @@ pub(crate) mod budget {
     pub(crate) const SECONDS: &str = "seconds";
     pub(crate) const MINUTES: &str = "minutes";
 
-    pub(crate) const KEYS: super::TableKeys =
-        super::TableKeys { table: "[budget]", known: &[TOKENS, REQUESTS, MONEY, SECONDS, MINUTES] };
+    pub(crate) const KEYS: super::TableKeys = super::TableKeys {
+        table: "[budget]",
+        known: &[TOKENS, REQUESTS, MONEY, SECONDS, MINUTES],
+        deprecated: &[],
+    };
 }
 
 /// `[[eval]]` of a study.
@@ -55,7 +61,9 @@ pub(crate) mod eval {
     pub(crate) const IDLE_TIMEOUT: &str = "idle_timeout_seconds";
     pub(crate) const CONNECT_TIMEOUT: &str = "connect_timeout_seconds";
     pub(crate) const MAX_RETRIES: &str = "max_retries";
-    pub(crate) const OUTAGE_TIMEOUT: &str = "patience_seconds";
+    pub(crate) const OUTAGE_TIMEOUT: &str = "outage_timeout_seconds";
+    /// Deprecated name of [`OUTAGE_TIMEOUT`]: still accepted, with a notice.
+    pub(crate) const OUTAGE_TIMEOUT_OLD: &str = "patience_seconds";
     pub(crate) const PRICE_PROMPT: &str = "price_prompt";
     pub(crate) const PRICE_COMPLETION: &str = "price_completion";
     pub(crate) const CACHE_NAMESPACE: &str = "cache_namespace";
@@ -84,6 +92,7 @@ pub(crate) mod eval {
             CACHE_NAMESPACE,
             HEADERS,
         ],
+        deprecated: &[OUTAGE_TIMEOUT_OLD],
     };
 }
 
@@ -91,28 +100,32 @@ pub(crate) mod eval {
 pub(crate) mod header {
     pub(crate) const ENV: &str = "env";
 
-    pub(crate) const KEYS: super::TableKeys = super::TableKeys { table: "a header's table", known: &[ENV] };
+    pub(crate) const KEYS: super::TableKeys =
+        super::TableKeys { table: "a header's table", known: &[ENV], deprecated: &[] };
 }
 
-/// A sampler's file.
+/// A sampler file.
 pub(crate) mod sampler {
     pub(crate) const NAME: &str = "name";
     pub(crate) const DESCRIPTION: &str = "description";
     pub(crate) const PARAMS: &str = "params";
 
     pub(crate) const KEYS: super::TableKeys =
-        super::TableKeys { table: "a sampler", known: &[NAME, DESCRIPTION, PARAMS] };
+        super::TableKeys { table: "a sampler", known: &[NAME, DESCRIPTION, PARAMS], deprecated: &[] };
 }
 
-/// A template's file.
+/// A template file.
 pub(crate) mod template {
     pub(crate) const NAME: &str = "name";
     pub(crate) const DESCRIPTION: &str = "description";
     pub(crate) const SHOTS: &str = "shots";
     pub(crate) const MESSAGE: &str = "message";
 
-    pub(crate) const KEYS: super::TableKeys =
-        super::TableKeys { table: "a template", known: &[NAME, DESCRIPTION, SHOTS, MESSAGE] };
+    pub(crate) const KEYS: super::TableKeys = super::TableKeys {
+        table: "a template",
+        known: &[NAME, DESCRIPTION, SHOTS, MESSAGE],
+        deprecated: &[],
+    };
 }
 
 /// `[[message]]` of a template.
@@ -121,7 +134,7 @@ pub(crate) mod message {
     pub(crate) const CONTENT: &str = "content";
 
     pub(crate) const KEYS: super::TableKeys =
-        super::TableKeys { table: "a [[message]]", known: &[ROLE, CONTENT] };
+        super::TableKeys { table: "a [[message]]", known: &[ROLE, CONTENT], deprecated: &[] };
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Studies: which models are queried with which problems, how often, through which endpoint, and for how much.
+//! Studies: which models are queried with which problems, how many samples, through which endpoint, and with which budget.
 //!
-//! A [`Study`] is read from its `study.toml` with the suite, templates and samplers that it names. From it follows the
-//! plan: [`walk_trials`] makes the requests of an evaluation one at a time, each with the id of its response.
+//! A [`Study`] is read from its `study.toml` with the suite, templates and samplers it refers to. It determines the plan:
+//! [`walk_trials`] generates the requests of an evaluation one at a time, each with the id of its response.
 //!
 //! # Promises
-//! No network and no database: files of a study are read, and written only by [`write_file`] and [`write_study`]. The
-//! same study gives the same requests, byte for byte. An error names the file, the line and what was expected.
+//! No network and no database: study files are read, and written only by [`write_file`] and [`write_study`]. The same study
+//! yields the same requests, byte for byte. Errors name the file, the line and the expected value.
 
 mod base_url;
 mod builtins;

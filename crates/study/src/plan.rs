@@ -1,4 +1,4 @@
-//! From a study to its requests, one at a time: a plan of a million requests needs no more memory than one of ten.
+//! Generates the requests of a study one at a time, so that memory use doesn't grow with the size of the plan.
 
 mod requests;
 
@@ -17,20 +17,20 @@ use reasonscape_core::{CacheKey, EntryId};
 pub struct PlannedTrial<'s> {
     /// The task.
     pub task: &'s dyn Task,
-    /// The coordinates of the point.
+    /// Parameters of the point.
     pub params: &'s Params,
     /// Index of the test in the stream of its point.
     pub index: usize,
     /// The test.
     pub test: Test,
-    /// The complete request, as canonical JSON: what is sent and what is hashed.
+    /// The complete request as canonical JSON, as sent and hashed.
     pub request: String,
-    /// What the response is known by.
+    /// Id of the response.
     pub id: EntryId,
 }
 
 impl PlannedTrial<'_> {
-    /// The trial in words, for reports of what is missing.
+    /// Name of the trial, for reports of missing trials.
     pub fn name(&self) -> String {
         let repeat = if self.id.repeat > 0 { format!(" repeat {}", self.id.repeat) } else { String::new() };
         format!("{} {} #{}{repeat}", self.task.name(), canonical_json(&self.params.to_json()), self.index)
@@ -40,8 +40,8 @@ impl PlannedTrial<'_> {
 /// The tests of a round at each point, in the order of the points.
 pub type TestRanges = [Range<usize>];
 
-/// Goes through the trials of an evaluation, all points a little before any point a lot, so that a run that is broken
-/// off has something of everything. Ends early when `visit` breaks off.
+/// Visits the trials of an evaluation in rounds over all points, so that an interrupted run covers every point. Stops when
+/// `visit` returns `Break`.
 ///
 /// # Errors
 /// A [`StudyError`] when the template cannot be rendered.
@@ -92,7 +92,7 @@ pub fn walk_trials<'s>(
     Ok(())
 }
 
-/// 0 to 32, 32 to 64, 64 to 128, and so on. Each block makes the tests before it again, so they double.
+/// 0 to 32, 32 to 64, 64 to 128, and so on. Each block regenerates the tests before it, so sizes double to bound the cost.
 fn blocks(last: usize) -> impl Iterator<Item = Range<usize>> {
     const FIRST_BLOCK: usize = 32;
     std::iter::successors(Some(0..FIRST_BLOCK), |block| Some(block.end..block.end * 2))

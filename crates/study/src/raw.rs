@@ -1,4 +1,4 @@
-//! A study as it is written: every value has the right type and range, and nothing is compared or looked up yet.
+//! A study as parsed: types and ranges are checked, names and combinations are not yet.
 
 use reasonscape_providers::Secret;
 use toml::Spanned;
@@ -8,14 +8,14 @@ use crate::keys::{budget, eval, header, study};
 use crate::toml_document::{Document, Fields, Span, SpannedValue, TableItems};
 use crate::{HeaderSource, StudyError};
 
-/// More tests at one point than this are surely a slip, as in a suite.
+/// The same limit as in a suite: more tests per point than this are probably a typo.
 const MAX_TESTS: i64 = 100_000;
-/// A day; no reply is worth more.
+/// One day.
 const MAX_SECONDS: f64 = 86_400.0;
-/// The shortest time-out.
+/// The minimum timeout.
 const MIN_SECONDS: f64 = 0.001;
 
-/// A study as it is written.
+/// A study as parsed.
 pub(crate) struct RawStudy<'d> {
     pub(crate) document: Document<'d>,
     pub(crate) problems: RawProblems,
@@ -26,6 +26,8 @@ pub(crate) struct RawStudy<'d> {
     pub(crate) repeats: u32,
     pub(crate) budget: RawBudget,
     pub(crate) evals: Vec<RawEval>,
+    /// Deprecated keys in the file.
+    pub(crate) notices: Vec<String>,
 }
 
 /// Where the problems come from: exactly one of `suite` and `dataset`.
@@ -34,7 +36,7 @@ pub(crate) enum RawProblems {
     Dataset(Spanned<String>),
 }
 
-/// `[budget]` as it is written.
+/// `[budget]` as parsed.
 #[derive(Default)]
 pub(crate) struct RawBudget {
     pub(crate) tokens: Option<u64>,
@@ -44,7 +46,7 @@ pub(crate) struct RawBudget {
     pub(crate) minutes: Option<f64>,
 }
 
-/// An `[[eval]]` as it is written.
+/// An `[[eval]]` as parsed.
 pub(crate) struct RawEval {
     pub(crate) span: Span,
     pub(crate) name: Option<String>,
@@ -68,7 +70,7 @@ pub(crate) struct RawEval {
     pub(crate) headers: Vec<RawHeader>,
 }
 
-/// A header as it is written.
+/// A header as parsed.
 pub(crate) struct RawHeader {
     pub(crate) name: Spanned<String>,
     pub(crate) source: HeaderSource,
@@ -82,7 +84,7 @@ impl<'d> RawStudy<'d> {
             (None, Some(dataset)) => RawProblems::Dataset(dataset),
             (None, None) => return Err(fields.missing(study::SUITE, "\"quick\"")),
             (Some(_), Some(dataset)) => {
-                let problem = "a study asks a `suite` or a `dataset`, not both; keep one";
+                let problem = "a study has a `suite` or a `dataset`, not both; remove one";
                 return Err(document.error(dataset.span(), problem));
             }
         };
@@ -90,10 +92,11 @@ impl<'d> RawStudy<'d> {
             Some(table) => RawBudget::read(document, table)?,
             None => RawBudget::default(),
         };
+        let mut notices = Vec::new();
         let evals = fields
             .tables(study::EVAL)?
             .into_iter()
-            .map(|table| RawEval::read(document, table))
+            .map(|table| RawEval::read(document, table, &mut notices))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             document,
@@ -107,6 +110,7 @@ impl<'d> RawStudy<'d> {
                 .map_or(1, |repeats| *repeats.get_ref() as u32),
             budget,
             evals,
+            notices,
         })
     }
 }
@@ -126,7 +130,11 @@ impl RawBudget {
 }
 
 impl RawEval {
-    fn read<'d>(document: Document<'d>, table: Spanned<TableItems<'d>>) -> Result<Self, StudyError> {
+    fn read<'d>(
+        document: Document<'d>,
+        table: Spanned<TableItems<'d>>,
+        notices: &mut Vec<String>,
+    ) -> Result<Self, StudyError> {
         let span = table.span();
         let mut fields = Fields::new(document, &eval::KEYS, table)?;
         let string = |fields: &mut Fields<'d>, key| Ok(fields.text(key)?.map(Spanned::into_inner));
@@ -153,7 +161,7 @@ impl RawEval {
             idle_timeout_seconds: seconds(&mut fields, eval::IDLE_TIMEOUT)?,
             connect_timeout_seconds: seconds(&mut fields, eval::CONNECT_TIMEOUT)?,
             max_retries: fields.integer(eval::MAX_RETRIES, 0..=1000)?.map(|max| *max.get_ref() as u32),
-            outage_timeout_seconds: seconds(&mut fields, eval::OUTAGE_TIMEOUT)?,
+            outage_timeout_seconds: outage_timeout(document, &mut fields, notices)?,
             price_prompt: price(&mut fields, eval::PRICE_PROMPT)?,
             price_completion: price(&mut fields, eval::PRICE_COMPLETION)?,
             cache_namespace: string(&mut fields, eval::CACHE_NAMESPACE)?,
@@ -162,13 +170,33 @@ impl RawEval {
     }
 }
 
-/// One address, or a list of them.
+/// `outage_timeout_seconds`, or its deprecated name `patience_seconds`.
+fn outage_timeout(
+    document: Document<'_>,
+    fields: &mut Fields<'_>,
+    notices: &mut Vec<String>,
+) -> Result<Option<f64>, StudyError> {
+    let (new, old) = (eval::OUTAGE_TIMEOUT, eval::OUTAGE_TIMEOUT_OLD);
+    let seconds = fields.number(new, MIN_SECONDS..=MAX_SECONDS)?;
+    let Some(deprecated) = fields.number(old, MIN_SECONDS..=MAX_SECONDS)? else {
+        return Ok(seconds.map(Spanned::into_inner));
+    };
+    if seconds.is_some() {
+        let problem = format!("both `{new}` and its deprecated name `{old}` are set; remove `{old}`");
+        return Err(document.error(deprecated.span(), problem));
+    }
+    let notice = format!("`{old}` is deprecated; rename it to `{new}`");
+    notices.push(document.error(deprecated.span(), notice).to_string());
+    Ok(Some(deprecated.into_inner()))
+}
+
+/// One URL, or a list of them.
 fn base_urls(fields: &mut Fields<'_>) -> Result<Vec<Spanned<String>>, StudyError> {
     const EXAMPLE: &str = "\"http://127.0.0.1:8089/v1\"";
     let Some(value) = fields.take(eval::BASE_URL) else {
         return Err(fields.missing(eval::BASE_URL, EXAMPLE));
     };
-    let expected = "an address in quotes, or a list of them";
+    let expected = "a URL in quotes, or a list of them";
     let span = value.span();
     let items = match value.into_inner() {
         DeValue::Array(items) if items.is_empty() => return Err(fields.missing(eval::BASE_URL, EXAMPLE)),
@@ -208,8 +236,7 @@ fn headers<'d>(document: Document<'d>, fields: &mut Fields<'d>) -> Result<Vec<Ra
     table.into_inner().into_iter().map(read_header).collect()
 }
 
-/// Refuses what is no name of an environment variable, and shows nothing of it: it may be the key itself, in the wrong
-/// line.
+/// Rejects invalid names of environment variables without quoting them: the value may be the key itself.
 pub(crate) fn check_variable_name(
     document: Document<'_>,
     key: &str,
@@ -221,7 +248,7 @@ pub(crate) fn check_variable_name(
         return Ok(());
     }
     let problem = format!(
-        "`{key}` is no name of an environment variable (capitals, digits and `_`); \
+        "`{key}` is not the name of an environment variable (capitals, digits and `_`); \
          write the variable's name, never the secret itself"
     );
     Err(document.error(name.span(), problem))

@@ -145,7 +145,7 @@ fn to_json(document: Document<'_>, key: &str, value: &SpannedValue<'_>) -> Resul
         DeValue::Boolean(flag) => Value::from(*flag),
         DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
             .map(Value::from)
-            .map_err(|_| problem("is too large a whole number; it must fit 64 bits"))?,
+            .map_err(|_| problem("is too large an integer; it must fit 64 bits"))?,
         DeValue::Float(digits) => {
             let number: f64 = digits.as_str().parse().unwrap_or(f64::NAN);
             serde_json::Number::from_f64(number)

@@ -113,13 +113,13 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), Selec
     if let Some(unknown) = unknown(&selection.evals, &eval) {
         let known: Vec<&str> = study.evals.iter().map(|eval| eval.name.as_str()).collect();
         let problem =
-            format!("nothing to ask: no evaluation is called {unknown}; there are {}", known.join(", "));
+            format!("nothing to run: no evaluation is called {unknown}; the study has {}", known.join(", "));
         return Err(SelectionError { problem });
     }
     let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
     if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
         let known: Vec<&str> = tasks.into_iter().collect();
-        let problem = format!("nothing to ask: the suite has no task {unknown}; it has {}", known.join(", "));
+        let problem = format!("nothing to run: the suite has no task {unknown}; it has {}", known.join(", "));
         return Err(SelectionError { problem });
     }
     if study.precision.is_some() && selection.shard.total > 1 {

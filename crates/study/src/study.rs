@@ -8,7 +8,7 @@ use reasonscape_core::{Dataset, Point, Suite};
 use crate::toml_document::{quoted_path, read};
 use crate::{Eval, Selection, StudyError, validate};
 
-/// A study: everything that its `study.toml` says, checked, with the suite, templates and samplers that it names.
+/// A validated `study.toml` with the suite, templates and samplers it refers to.
 ///
 /// ```
 /// use std::path::Path;
@@ -31,69 +31,71 @@ use crate::{Eval, Selection, StudyError, validate};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// The folder that holds everything of the study.
+    /// The study directory.
     pub dir: PathBuf,
     /// The points, and the tests at each.
     pub suite: Suite,
-    /// The suite as it is written; nothing where it was made of a dataset.
+    /// Source text of the suite; empty if it was built from a dataset.
     pub suite_text: String,
-    /// The dataset that the suite was made of, if it was.
+    /// The dataset that the suite was built from, if any.
     pub dataset: Option<Dataset>,
-    /// Tests at every point, instead of what the suite says.
+    /// Tests per point; overrides the suite.
     pub count: Option<usize>,
-    /// How closely every point is to be measured, where that decides how many tests it gets.
+    /// Adaptive sampling: sample each point until it reaches this precision.
     pub precision: Option<Precision>,
     /// The global seed: the study's, or else the suite's.
     pub seed: i64,
     /// Samples per test.
     pub repeats: u32,
-    /// What the study may use up.
+    /// Budget of a run.
     pub budget: Budget,
-    /// The models, and how they are queried.
+    /// The evaluations: models and their request settings.
     pub evals: Vec<Eval>,
+    /// Notes for the user, such as deprecated keys, each with its file and line.
+    pub notices: Vec<String>,
 }
 
-/// How closely a point is measured before it is left alone.
+/// Target precision of each point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Half the width that its `C_P` interval should reach.
+    /// Target half-width of the `C_P` confidence interval.
     pub margin: f64,
-    /// The tests after which a point is left alone anyway.
+    /// Maximum number of tests per point.
     pub max_count: usize,
 }
 
 impl Precision {
-    /// `max_count` unless the study says otherwise. A margin of 0.05 at an accuracy of one half takes about 380 tests.
+    /// Default of `max_count`. A margin of 0.05 at an accuracy of one half takes about 380 tests.
     pub const MAX_COUNT: usize = 512;
 }
 
-/// What a study may use up; nothing is limited that is not given.
+/// Limits on what a study may use; `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Budget {
     /// Tokens of prompts and completions together.
     pub tokens: Option<u64>,
     /// Requests sent.
     pub requests: Option<u64>,
-    /// Money, in whatever the prices of the evals are in.
+    /// Cost, in the currency of the prices of the evals.
     pub money: Option<f64>,
-    /// Time on the clock.
+    /// Wall-clock time.
     pub time: Option<Duration>,
 }
 
 impl Study {
-    /// The name of the file in a study's folder.
+    /// Name of the study file in the study directory.
     pub const FILE: &'static str = "study.toml";
 
-    /// The name of the response cache in a study's folder.
+    /// Name of the response cache in the study directory.
     pub const CACHE_FILE: &'static str = "cache.sqlite";
 
     /// A study file with every key explained: what `reasonscape init` writes, and the manual.
     pub const COMMENTED: &'static str = include_str!("commented.toml");
 
-    /// Reads a study, given its folder or its file.
+    /// Reads a study from its directory or its `study.toml`.
     ///
     /// # Errors
-    /// A [`StudyError`] that names the file, the line and what would be right.
+    /// A [`StudyError`] that names the file, the line and the expected value.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         let file = if path.is_dir() { path.join(Self::FILE) } else { path.to_owned() };
         let dir = match file.parent() {
@@ -107,7 +109,7 @@ impl Study {
         validate::study(&text, &quoted_path(&file), dir)
     }
 
-    /// Reads a study from text, as if it stood in `dir`.
+    /// Reads a study from text, as if it were in `dir`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -115,13 +117,13 @@ impl Study {
         validate::study(text, &quoted_path(&dir.join(Self::FILE)), dir)
     }
 
-    /// Where the study keeps its responses.
+    /// Path of the response cache.
     pub fn cache_path(&self) -> PathBuf {
         self.dir.join(Self::CACHE_FILE)
     }
 
-    /// How many tests a point of the suite gets, before any precision asks for more: what is selected, or else what
-    /// the study or the suite says, and never more than there are.
+    /// Tests per point before adaptive sampling: from the selection, else the study, else the suite; at most the number of
+    /// questions of a dataset.
     pub fn count_at(&self, point: &Point<'_>, selection: &Selection) -> usize {
         let count = selection.count.or(self.count).unwrap_or(point.count);
         point.task.listed().map_or(count, |items| count.min(items.len()))

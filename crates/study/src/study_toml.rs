@@ -1,4 +1,4 @@
-//! Writing a `study.toml` from choices made in a form or on a command line.
+//! Writes a `study.toml` from choices made in a form or on the command line.
 
 use std::fmt::{Display, Formatter};
 use std::io;
@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table, TomlError, value};
 use crate::keys::{eval, study};
 use crate::{Prices, Study, StudyError, write_file};
 
-/// How a model is queried; what is `None` is left to the defaults of a study.
+/// Request settings of a model; `None` means the default of a study.
 #[derive(Debug, Clone, Default)]
 pub struct EvalSpec {
     /// As `base_url` in a study.
@@ -28,28 +28,28 @@ pub struct EvalSpec {
     pub prices: Option<Prices>,
 }
 
-/// The text of a study that is being written or extended; comments and layout stay as they are.
+/// The text of a study being written or extended; comments and layout are preserved.
 #[derive(Debug, Clone)]
 pub struct StudyText {
     document: DocumentMut,
 }
 
 impl StudyText {
-    /// Begins with a text.
+    /// Starts from an existing text.
     ///
     /// # Errors
-    /// A [`StudyError`] when it is not TOML.
+    /// A [`StudyError`] when it is not valid TOML.
     pub fn parse(text: &str) -> Result<Self, StudyError> {
         let document = text.parse().map_err(|error: TomlError| StudyError::Invalid {
             origin: format!("`{}`", Study::FILE),
             line: None,
-            // The message alone: the whole error would print the line, and with it a key that somebody pasted there.
-            problem: format!("this is not TOML: {}", error.message()),
+            // Only the message: the complete error would print the line, which may contain a pasted API key.
+            problem: format!("invalid TOML: {}", error.message()),
         })?;
         Ok(Self { document })
     }
 
-    /// Sets a number at the top of the study.
+    /// Sets a top-level number.
     pub fn set_number(&mut self, key: &str, number: u32) {
         self.document[key] = value(i64::from(number));
     }
@@ -76,7 +76,7 @@ impl StudyText {
             table[eval::PRICE_PROMPT] = value(prices.prompt);
             table[eval::PRICE_COMPLETION] = value(prices.completion);
         }
-        // Evaluations may stand in a list, `eval = [{ … }]`.
+        // Evaluations may also be an inline list, `eval = [{ … }]`.
         let evals = self.document.remove(study::EVAL).map(Item::into_array_of_tables);
         let mut evals = evals.and_then(Result::ok).unwrap_or_default();
         evals.push(table);
@@ -90,10 +90,10 @@ impl Display for StudyText {
     }
 }
 
-/// Checks the text of a study and writes it to the study's folder.
+/// Validates the text of a study and writes it to the study directory.
 ///
 /// # Errors
-/// The [`StudyError`] of an invalid text, for which no file is written, or the error of the file system.
+/// A [`StudyError`] if the text is invalid (nothing is written then), or the file system's error.
 pub fn write_study<E>(dir: &Path, text: &str) -> Result<Study, E>
 where
     E: From<StudyError> + From<io::Error>,

@@ -135,16 +135,17 @@ impl Template {
         let uses = |variable: &str| compiler.used_variables.iter().any(|used| used == variable);
         let last = messages.last().map_or(1, |message| message.line);
         if !uses("prompt") {
-            let problem = "no message has `{{ prompt }}`, so nothing would be asked; add it to one";
+            let problem = "no message has `{{ prompt }}`, so the problem would not be sent; add it to one";
             return Err(document.error_in_line(last, problem));
         }
         match &shots {
             Some(shots) if !uses("examples") => {
-                let problem = "`shots` is set, but no message uses `examples`; loop over them or take it out";
+                let problem =
+                    "`shots` is set, but no message uses `examples`; loop over them or remove `shots`";
                 return Err(document.error(shots.span(), problem));
             }
             None if uses("examples") => {
-                let problem = "a message uses `examples`, but `shots` does not say how many; add `shots = 3`";
+                let problem = "a message uses `examples`, but `shots` is not set; add `shots = 3`";
                 return Err(document.error_in_line(last, problem));
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! A TOML file, read so that whatever is wrong with it has a line and a remedy.
+//! Parses TOML with errors that contain the line and a hint.
 
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
@@ -11,49 +11,49 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::StudyError;
 use crate::keys::TableKeys;
 
-/// Bytes of the text.
+/// A range of bytes in the text.
 pub(crate) type Span = Range<usize>;
-/// A table's members, each with its span.
+/// Members of a table, with spans.
 pub(crate) type TableItems<'d> = DeTable<'d>;
-/// A value and its span.
+/// A value with its span.
 pub(crate) type SpannedValue<'d> = Spanned<DeValue<'d>>;
 
-/// A TOML file and what to call it in errors.
+/// A TOML file and its name in errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'d> {
-    /// How errors call it, as in `` `study.toml` ``.
+    /// Its name in errors, such as `` `study.toml` ``.
     pub(crate) origin: &'d str,
-    /// What it holds.
+    /// The text.
     pub(crate) text: &'d str,
 }
 
 impl<'d> Document<'d> {
-    /// The line, from 1, of a byte of the text.
+    /// The line, from 1, of a byte offset.
     pub(crate) fn line(self, at: usize) -> usize {
         line_of(self.text.as_bytes(), at)
     }
 
-    /// An error about the line on which a span begins.
+    /// An error at the line where a span starts.
     pub(crate) fn error(self, span: Span, problem: impl Into<String>) -> StudyError {
         self.error_in_line(self.line(span.start), problem)
     }
 
-    /// An error about a line.
+    /// An error at a line.
     pub(crate) fn error_in_line(self, line: usize, problem: impl Into<String>) -> StudyError {
         StudyError::Invalid { origin: self.origin.to_owned(), line: Some(line), problem: problem.into() }
     }
 
-    /// The document as one table. Errors about the table itself name its first line.
+    /// Parses the document as one table. Errors about the table itself have its first line.
     pub(crate) fn table(self) -> Result<Spanned<TableItems<'d>>, StudyError> {
-        // The message alone: toml's own display would print the line, and with it a key that somebody pasted there.
+        // Only the message: toml's own display would print the line, which may contain a pasted API key.
         DeTable::parse(self.text).map(|table| Spanned::new(0..0, table.into_inner())).map_err(|error| {
-            let problem = format!("this is not TOML: {}", error.message());
+            let problem = format!("invalid TOML: {}", error.message());
             self.error(error.span().unwrap_or_default(), problem)
         })
     }
 }
 
-/// The text of a file, if there is one.
+/// Reads a file, if it exists.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, StudyError> {
     let origin = quoted_path(path);
     match std::fs::read(path) {
@@ -61,18 +61,18 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, StudyError> {
         Err(source) => Err(StudyError::Unreadable { origin, source }),
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {
             let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
-            let problem = "this is not UTF-8 text; save the file as UTF-8".to_owned();
+            let problem = "not UTF-8 text; save the file as UTF-8".to_owned();
             StudyError::Invalid { origin, line: Some(line), problem }
         }),
     }
 }
 
-/// The line, from 1, of a byte.
+/// The line, from 1, of a byte offset.
 fn line_of(text: &[u8], at: usize) -> usize {
     text[..at.min(text.len())].split(|byte| *byte == b'\n').count()
 }
 
-/// How errors call a file.
+/// A file's name in errors.
 pub(crate) fn quoted_path(path: &Path) -> String {
     format!("`{}`", path.display())
 }
@@ -82,7 +82,7 @@ pub(crate) fn did_you_mean(text: &str, candidates: &[&'static str]) -> String {
     closest(text, candidates).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// The items of one table, taken out one after the other as the type that they should have.
+/// The items of one table, removed one by one with the expected type.
 #[derive(Debug)]
 pub(crate) struct Fields<'d> {
     document: Document<'d>,
@@ -92,7 +92,7 @@ pub(crate) struct Fields<'d> {
 }
 
 impl<'d> Fields<'d> {
-    /// Takes a table; an item whose key is not among `keys` is an error.
+    /// Takes a table; an item whose key is not in `keys` is an error.
     pub(crate) fn new(
         document: Document<'d>,
         keys: &'static TableKeys,
@@ -100,7 +100,10 @@ impl<'d> Fields<'d> {
     ) -> Result<Self, StudyError> {
         let span = table.span();
         let (items, known) = (table.into_inner(), keys.known);
-        let unknown = |key: &&Spanned<DeString<'_>>| !known.contains(&key.get_ref().as_ref());
+        let unknown = |key: &&Spanned<DeString<'_>>| {
+            let name = key.get_ref().as_ref();
+            !known.contains(&name) && !keys.deprecated.contains(&name)
+        };
         if let Some(key) = items.keys().filter(unknown).min_by_key(|key| key.span().start) {
             let name = key.get_ref();
             let hint = if name == "api_key" {
@@ -115,12 +118,12 @@ impl<'d> Fields<'d> {
         Ok(Self { document, keys, span, items })
     }
 
-    /// Whatever the key holds.
+    /// The value of a key, of any type.
     pub(crate) fn take(&mut self, key: &str) -> Option<SpannedValue<'d>> {
         self.items.remove(key)
     }
 
-    /// The error for a key that must be there.
+    /// The error for a missing required key.
     pub(crate) fn missing(&self, key: &str, example: &str) -> StudyError {
         let problem = format!("{} has no `{key}`; add a line such as `{key} = {example}`", self.keys.table);
         self.document.error(self.span.clone(), problem)
@@ -131,15 +134,15 @@ impl<'d> Fields<'d> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let span = value.span();
         match value.into_inner() {
-            DeValue::String(text) if text.trim().is_empty() => Err(self
-                .document
-                .error(span, format!("`{key}` is empty; give it a value or take the line out"))),
+            DeValue::String(text) if text.trim().is_empty() => {
+                Err(self.document.error(span, format!("`{key}` is empty; set a value or remove the line")))
+            }
             DeValue::String(text) => Ok(Some(Spanned::new(span, text.into_owned()))),
             other => Err(self.mismatch(span, key, &other, "a string in quotes")),
         }
     }
 
-    /// A whole number within a range.
+    /// An integer within a range.
     pub(crate) fn integer(
         &mut self,
         key: &str,
@@ -150,9 +153,9 @@ impl<'d> Fields<'d> {
         match value.get_ref() {
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(integer) if range.contains(&integer) => Ok(Some(Spanned::new(span, integer))),
-                _ => Err(self.out_of_range(span, key, digits, "a whole number", range)),
+                _ => Err(self.out_of_range(span, key, digits, "an integer", range)),
             },
-            other => Err(self.mismatch(span, key, other, "a whole number")),
+            other => Err(self.mismatch(span, key, other, "an integer")),
         }
     }
 
@@ -187,7 +190,7 @@ impl<'d> Fields<'d> {
         items.iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The items of a table in this one.
+    /// A nested table.
     pub(crate) fn table(&mut self, key: &str) -> Result<Option<Spanned<TableItems<'d>>>, StudyError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let span = value.span();
@@ -216,7 +219,7 @@ impl<'d> Fields<'d> {
         items.into_iter().map(table).collect()
     }
 
-    /// The error for a value of the wrong kind. It names the kind and never the value, which may be a secret.
+    /// The error for a value of the wrong type. It names the type but never the value, which may be a secret.
     pub(crate) fn mismatch(&self, span: Span, key: &str, found: &DeValue<'_>, expected: &str) -> StudyError {
         self.document.error(span, format!("`{key}` is {}; expected {expected}", kind(found)))
     }
@@ -234,7 +237,7 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// A whole or a real number.
+/// An integer or a float.
 fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(digits) => digits.as_str().parse().ok(),
@@ -245,11 +248,11 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     }
 }
 
-/// What kind of value this is, in words.
+/// The name of a value's type.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "a whole number",
+        DeValue::Integer(_) => "an integer",
         DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date or time",

@@ -1,4 +1,4 @@
-//! From a study as it is written to one that can be run.
+//! Validates a parsed study and resolves its suite, templates and samplers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -42,16 +42,16 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
         let checked = validator.eval(eval)?;
         if let Some(same) = evals.iter().position(|known| is_same(known, &checked)) {
             let problem = format!(
-                "this eval is eval {} again: the same model, template, sampler and cache_namespace; change one \
-                 (several endpoints of one model are a list in `base_url`)",
+                "duplicate of eval {}: same model, template, sampler and cache_namespace; change one \
+                 (to use several endpoints for one model, make `base_url` a list)",
                 same + 1
             );
             return Err(raw.document.error(eval.span.clone(), problem));
         }
-        // Six digits are few: one pair in a thousand evals shares them by accident.
+        // Ids have six hexadecimal digits, so collisions are possible in large studies.
         if let Some(other) = evals.iter().find(|known| known.id == checked.id) {
             let problem = format!(
-                "this eval and `{}` share the id {} by accident; give one of them a `cache_namespace`",
+                "this eval and `{}` have the same id {} by coincidence; give one of them a `cache_namespace`",
                 other.name, other.id
             );
             return Err(raw.document.error(eval.span.clone(), problem));
@@ -60,7 +60,7 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
     }
     if evals.is_empty() {
         let problem =
-            "no [[eval]]: a study asks at least one model; add [[eval]] with `model` and `base_url`";
+            "no [[eval]]: a study needs at least one model; add [[eval]] with `model` and `base_url`";
         return Err(StudyError::Invalid {
             origin: origin.to_owned(),
             line: None,
@@ -79,6 +79,7 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
         repeats: raw.repeats,
         budget,
         evals,
+        notices: raw.notices,
     })
 }
 
@@ -95,7 +96,7 @@ struct Validator<'d> {
 }
 
 impl Validator<'_> {
-    /// A path if it looks like one; else a file in `suites/`, or else a built-in suite.
+    /// Resolves a suite: a path if it looks like one, else a file in `suites/`, else a built-in suite.
     fn suite(&self, name: &Spanned<String>) -> Result<(Suite, String), StudyError> {
         let path = Path::new(name.get_ref());
         let is_path = path.extension().is_some() || path.components().count() > 1;
@@ -110,12 +111,12 @@ impl Validator<'_> {
             (None, None) => {
                 let known: Vec<&'static str> = Suite::built_in_names().collect();
                 let what = if is_path {
-                    format!("there is no suite {}", quoted_path(&own))
+                    format!("suite not found: {}", quoted_path(&own))
                 } else {
                     format!("unknown suite `{}`{}", name.get_ref(), did_you_mean(name.get_ref(), &known))
                 };
                 let problem = format!(
-                    "{what}; built in are {}, and a file is named by its path from the study's folder, as in `mine.toml`",
+                    "{what}; built-in suites: {}; for a file, give its path relative to the study directory, as in `mine.toml`",
                     known.join(" and ")
                 );
                 return Err(self.document.error(name.span(), problem));
@@ -127,12 +128,12 @@ impl Validator<'_> {
         }
     }
 
-    /// A JSONL file in the study's folder. Of several invalid lines the error names the first.
+    /// Reads a JSONL file in the study directory. The error names the first invalid line.
     fn dataset(&self, path: &Spanned<String>) -> Result<Dataset, StudyError> {
         let file = self.dir.join(path.get_ref());
         let Some(text) = read(&file)? else {
             let problem = format!(
-                "there is no dataset {}; it is named by its path from the study's folder, as in `questions.jsonl`",
+                "dataset not found: {}; give its path relative to the study directory, as in `questions.jsonl`",
                 quoted_path(&file)
             );
             return Err(self.document.error(path.span(), problem));
@@ -142,8 +143,8 @@ impl Validator<'_> {
             let first = &problems[0];
             let more = match problems.len() {
                 1 => String::new(),
-                2 => " (and 1 more line is wrong)".to_owned(),
-                count => format!(" (and {} more lines are wrong)", count - 1),
+                2 => " (and 1 more invalid line)".to_owned(),
+                count => format!(" (and {} more invalid lines)", count - 1),
             };
             StudyError::Invalid {
                 origin: quoted_path(&file),
@@ -155,7 +156,7 @@ impl Validator<'_> {
 
     fn precision(&self, raw: &RawStudy<'_>) -> Result<Option<Precision>, StudyError> {
         if let (RawProblems::Dataset(_), Some(margin)) = (&raw.problems, &raw.precision) {
-            let problem = "a dataset has only so many questions, so no `precision` can be asked for; take it out, \
+            let problem = "a dataset has a fixed number of questions, so `precision` does not apply; remove it, \
                            or set `repeats`";
             return Err(self.document.error(margin.span(), problem));
         }
@@ -163,14 +164,14 @@ impl Validator<'_> {
         let Some(margin) = &raw.precision else {
             return max_count.map_or(Ok(None), |max_count| {
                 let problem =
-                    "`max_count` does nothing without `precision`; add `precision = 0.05` or set `count`";
+                    "`max_count` has no effect without `precision`; add `precision = 0.05` or set `count`";
                 Err(self.document.error(max_count.span(), problem))
             });
         };
         let max_count = max_count.map_or(Precision::MAX_COUNT, |count| *count.get_ref() as usize);
         if let Some(count) = raw.count.as_ref().filter(|count| *count.get_ref() as usize > max_count) {
             let problem = format!(
-                "`count` is {}, more than the `max_count` of {max_count}; raise that",
+                "`count` is {}, more than the `max_count` of {max_count}; raise `max_count`",
                 count.get_ref()
             );
             return Err(self.document.error(count.span(), problem));
@@ -181,8 +182,8 @@ impl Validator<'_> {
     fn budget(&self, raw: &RawBudget, evals: &[Eval]) -> Result<Budget, StudyError> {
         if let (Some(money), Some(unpriced)) = (&raw.money, evals.iter().find(|eval| eval.prices.is_none())) {
             let problem = format!(
-                "`money` limits nothing while `{}` has no prices; give every eval `price_prompt` and \
-                 `price_completion`, 0 for what costs nothing",
+                "`money` needs prices, and `{}` has none; set `price_prompt` and \
+                 `price_completion` for every eval, 0 if free",
                 unpriced.name
             );
             return Err(self.document.error(money.span(), problem));
@@ -204,8 +205,10 @@ impl Validator<'_> {
         let template = self.template(raw)?;
         let sampler = self.sampler(raw)?;
         if provider == Provider::Anthropic && !sampler.params.contains_key(MAX_TOKENS) {
-            let problem =
-                format!("`anthropic` needs `max_tokens`, and sampler `{}` has none; add it", sampler.name);
+            let problem = format!(
+                "`anthropic` requires `max_tokens`, and sampler `{}` does not set it; add it",
+                sampler.name
+            );
             return Err(self.document.error(name_span(raw.sampler.as_ref(), raw), problem));
         }
         if let Some(variable) = &raw.api_key_env {
@@ -258,7 +261,7 @@ impl Validator<'_> {
             .map_err(|error| self.with_line(error, name_span(raw.sampler.as_ref(), raw)))
     }
 
-    /// An unknown name is an error of the line that has it.
+    /// Adds the line number to an error about an unknown name.
     fn with_line(&self, error: StudyError, span: Span) -> StudyError {
         match error {
             StudyError::Unknown { problem } => self.document.error(span, problem),
@@ -288,13 +291,13 @@ impl Validator<'_> {
             let Some((facet, value)) = parts.filter(|(facet, value)| !facet.is_empty() && !value.is_empty())
             else {
                 return Err(problem(format!(
-                    "group `{}` is no `facet:value`; write one such as `family:smollm`",
+                    "group `{}` is not of the form `facet:value`; expected for example `family:smollm`",
                     group.get_ref()
                 )));
             };
             if let Some(other) = facets.insert(facet.to_owned(), value.to_owned()) {
                 return Err(problem(format!(
-                    "`{facet}` is both `{other}` and `{value}`; keep one group a facet"
+                    "`{facet}` is both `{other}` and `{value}`; keep one group per facet"
                 )));
             }
         }
@@ -306,8 +309,7 @@ impl Validator<'_> {
             (Some(prompt), Some(completion)) => Ok(Some(Prices { prompt, completion })),
             (None, None) => Ok(None),
             _ => {
-                let problem =
-                    "`price_prompt` and `price_completion` go together; give both, 0 for what is free";
+                let problem = "`price_prompt` and `price_completion` go together; set both, 0 if free";
                 Err(self.document.error(raw.span.clone(), problem))
             }
         }
@@ -323,16 +325,16 @@ impl Validator<'_> {
             let name = spanned_name.get_ref();
             let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
             let problem = if name.is_empty() || !name.bytes().all(token) {
-                format!("`{}` is no name of a header", name.escape_debug())
+                format!("`{}` is not a valid header name", name.escape_debug())
             } else if ["host", "content-length", "content-type", "transfer-encoding"].contains(&name.as_str())
             {
-                format!("the header `{name}` is set by the program; take it out")
+                format!("the header `{name}` is set by the program; remove it")
             } else if has_key && ["authorization", "x-api-key"].contains(&name.as_str()) {
-                format!("the header `{name}` and `api_key_env` would both carry a key; keep one")
+                format!("the header `{name}` and `api_key_env` would both send a key; remove one")
             } else if headers.insert(name.clone(), source.clone()).is_some() {
-                format!("the header `{name}` is given twice; its name may not differ by capitals alone")
+                format!("the header `{name}` is given twice; header names are case-insensitive")
             } else if !is_sendable(source) {
-                format!("the header `{name}` has a value that no header can carry; use printable ASCII")
+                format!("the header `{name}` has a value that can't be sent; use printable ASCII")
             } else {
                 continue;
             };
@@ -342,7 +344,7 @@ impl Validator<'_> {
     }
 }
 
-/// The span of a name, or that of the eval if it leaves the name to the default.
+/// The span of a name, or of the eval if the name is the default.
 fn name_span(name: Option<&Spanned<String>>, raw: &RawEval) -> Span {
     name.map_or_else(|| raw.span.clone(), Spanned::span)
 }

@@ -1,8 +1,8 @@
 //! Helpers for tests: python3 and Chromium as references, a browser to drive, and the text of a study.
 //!
 //! # Promises
-//! Used by tests only. On a machine without the program a comparison is skipped, and standard error says so, past the
-//! test runner's capture; with `REASONSCAPE_REQUIRE_ORACLES` set, as in CI, a missing program is a failure.
+//! Used by tests only. Without python3 or Chromium a comparison is skipped and reported on standard error, past the capture
+//! of the test runner; with `REASONSCAPE_REQUIRE_ORACLES` set, as in CI, a missing program is a failure.
 
 mod chromium;
 mod python;
@@ -19,6 +19,6 @@ pub use study::study_toml;
 fn skip(problem: &str) {
     let is_required = std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_some();
     assert!(!is_required, "an oracle is required: {problem}");
-    // `eprintln!` would be captured; whoever runs the tests must see this.
+    // Not `eprintln!`, which the test runner captures.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {problem}");
 }

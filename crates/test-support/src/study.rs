@@ -1,6 +1,6 @@
-//! The text of a study, as several tests need it.
+//! The study.toml of tests.
 
-/// The study.toml of a suite file and models that one server answers for, with the same further settings for each.
+/// A study.toml with a suite file and models of one server, each with the same additional settings.
 ///
 /// ```
 /// let text = reasonscape_test_support::study_toml("small.toml", "http://127.0.0.1:8089/v1", &["m"], "concurrency = 2");

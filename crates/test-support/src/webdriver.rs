@@ -1,7 +1,7 @@
-//! A browser that tests drive: Chromium by way of its driver, over a socket.
+//! A client that drives Chromium in tests.
 //!
-//! The protocol is JSON over HTTP on this machine, a dozen kinds of request. The crates that speak it bring two dozen
-//! others along, among them features of `syn` with which everything would be built anew.
+//! The protocol is JSON over HTTP, and tests need a dozen requests. Existing client crates would add two dozen
+//! dependencies, some with features of `syn` that would rebuild everything.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
@@ -15,36 +15,36 @@ use tempfile::TempDir;
 
 use crate::{chromedriver, chromium};
 
-/// How long anything on a page may take; tests share two cores.
+/// Timeout of anything on a page; generous, since tests run in parallel.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The key under which an answer names an element.
+/// The JSON key of an element id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Keys without a letter, as the protocol writes them.
+/// Special keys as the driver encodes them.
 pub mod key {
-    /// The tabulator key.
+    /// Tab.
     pub const TAB: &str = "\u{e004}";
-    /// The enter key.
+    /// Enter.
     pub const ENTER: &str = "\u{e007}";
-    /// The left arrow.
+    /// Left arrow.
     pub const LEFT: &str = "\u{e012}";
-    /// The right arrow.
+    /// Right arrow.
     pub const RIGHT: &str = "\u{e014}";
 }
 
-/// A window of a browser. It is closed whatever the test does.
+/// A browser window; it is closed on drop.
 #[derive(Debug)]
 pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    /// What pages are below: `http://127.0.0.1:8050`.
+    /// Base URL of the site, such as `http://127.0.0.1:8050`.
     site: String,
     _profile: TempDir,
 }
 
 impl Browser {
-    /// A window on a site; `None` without a Chromium and its driver.
+    /// Opens a window; `None` without Chromium and its driver.
     pub fn on(site: &str) -> Option<Self> {
         let (chromium, driver) = (chromium()?, chromedriver()?);
         let mut driver = Command::new(&driver)
@@ -52,14 +52,14 @@ impl Browser {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| panic!("`{}` does not start: {error}", driver.display()));
+            .unwrap_or_else(|error| panic!("failed to start `{}`: {error}", driver.display()));
         let port = port(&mut driver);
         let profile = TempDir::new().unwrap();
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": {
                 "binary": chromium,
-                // In a container the tests are root, for whom there is no sandbox.
+                // In a container tests run as root, where the sandbox is unavailable.
                 "args": ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                     "--no-first-run", "--disable-background-networking", "--disable-component-update",
                     "--disable-sync", "--window-size=1280,900", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
@@ -83,23 +83,23 @@ impl Browser {
         self.command("POST", "/url", &json!({ "url": format!("{}{path}", self.site) }));
     }
 
-    /// Where it is, without the site.
+    /// The current path.
     pub fn path(&self) -> String {
         let address = self.command("GET", "/url", &Value::Null);
         let address = address.as_str().unwrap();
         address.strip_prefix(&self.site).unwrap_or(address).to_owned()
     }
 
-    /// What a script gives back.
+    /// Runs a script and returns its result.
     pub fn script(&self, script: &str) -> Value {
         self.command("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// Waits until an expression of JavaScript is true.
+    /// Waits until a JavaScript expression is true.
     #[track_caller]
     pub fn wait_for(&self, condition: &str) {
         let started = Instant::now();
-        // While a page is being replaced there may be no answer.
+        // Fails while a page is being replaced.
         let is_met = || {
             let script = json!({ "script": format!("return !!({condition})"), "args": [] });
             let path = format!("/session/{}/execute/sync", self.session);
@@ -107,26 +107,31 @@ impl Browser {
         };
         while !is_met() {
             let page = || self.script("return document.body.innerText.slice(0, 2000)");
-            assert!(started.elapsed() < TIMEOUT, "`{condition}` does not come: {} {}", self.path(), page());
+            assert!(
+                started.elapsed() < TIMEOUT,
+                "timed out waiting for `{condition}`: {} {}",
+                self.path(),
+                page()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// The text that a reader sees of the first element of this kind.
+    /// The visible text of the first matching element.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {
         let element = self.element(selector);
         self.command("GET", &format!("/element/{element}/text"), &Value::Null).as_str().unwrap().to_owned()
     }
 
-    /// The texts of all of them.
+    /// The visible texts of all matching elements.
     pub fn texts(&self, selector: &str) -> Vec<String> {
         let script =
             format!("return [...document.querySelectorAll({})].map((e) => e.innerText)", json!(selector));
         serde_json::from_value(self.script(&script)).unwrap()
     }
 
-    /// Clicks as a person does: it fails where something lies over the element or it is not to be seen.
+    /// Clicks an element; fails if it is hidden or covered.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);
@@ -141,13 +146,13 @@ impl Browser {
         self.command("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
     }
 
-    /// Chooses an option of a list by its value, as a person does who then looks elsewhere.
+    /// Selects an option by its value, then moves the focus away.
     #[track_caller]
     pub fn choose(&self, list: &str, value: &str) {
         self.click(&format!("{list} option[value={}]", json!(value)));
     }
 
-    /// Presses keys, wherever the focus is.
+    /// Presses keys in the focused element.
     pub fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
@@ -157,24 +162,24 @@ impl Browser {
         self.command("POST", "/actions", &keyboard);
     }
 
-    /// Makes the window so wide.
+    /// Sets the width of the window.
     pub fn resize(&self, width: u32, height: u32) {
         self.command("POST", "/window/rect", &json!({ "width": width, "height": height }));
     }
 
-    /// A question to Chromium's own protocol.
+    /// Runs a command of the debugging protocol of Chromium.
     pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.command("POST", "/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
-    /// What the console has got since it was last asked.
+    /// The console messages since the last call.
     pub fn console(&self) -> Vec<String> {
         let lines = self.command("POST", "/se/log", &json!({ "type": "browser" }));
         let line = |line: &Value| format!("{} {}", line["level"], line["message"]);
         lines.as_array().unwrap().iter().map(line).collect()
     }
 
-    /// Asserts that no page since the last call has complained.
+    /// Asserts that the console has no errors since the last call.
     #[track_caller]
     pub fn assert_console_is_empty(&self) {
         assert_eq!(self.console(), [""; 0], "{}", self.path());
@@ -244,11 +249,11 @@ impl Drop for Browser {
     }
 }
 
-/// The port that the driver says it has taken.
+/// The port on which the driver listens, read from its output.
 fn port(driver: &mut Child) -> u16 {
-    let lines = BufReader::new(driver.stdout.take().expect("the pipe was asked for")).lines();
+    let lines = BufReader::new(driver.stdout.take().expect("stdout is piped")).lines();
     let ready = lines.map_while(Result::ok).find(|line| line.contains("started successfully on port"));
-    let ready = ready.expect("the driver says where it listens");
+    let ready = ready.expect("the driver prints its port");
     let digits: String =
         ready.chars().rev().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     digits.chars().rev().collect::<String>().parse().expect("a port")

@@ -17,7 +17,7 @@ use reasonscape_analysis::{
     HazardRow, Leaderboard, Pairwise, PointQuery, TaskParameters, Thresholds, TokensOptions, TokensRow,
 };
 
-/// The proportion of correct answers that a smaller token limit should keep, unless the request says otherwise.
+/// The proportion of correct answers that a smaller token limit should keep, by default.
 pub(crate) const KEEP: f64 = 0.95;
 
 /// Two evaluations, by their ids.
@@ -145,7 +145,7 @@ impl AnalysisCache {
         Ok(self.get(key, work).await?)
     }
 
-    /// Where accuracy falls to one half along a parameter.
+    /// The values of a parameter at which accuracy falls to 50 %.
     pub(crate) async fn frontiers(
         &self,
         query: &AnalysisQuery,
@@ -158,7 +158,7 @@ impl AnalysisCache {
         Ok(self.get(key, work).await?)
     }
 
-    /// After how many tokens trials answered.
+    /// Tokens used until trials answered.
     pub(crate) async fn hazard(
         &self,
         query: &AnalysisQuery,
@@ -167,7 +167,9 @@ impl AnalysisCache {
     ) -> Result<Arc<Vec<HazardRow>>, ApiError> {
         let point_query = PointQuery::parse(&query.conditions)?;
         if width == Some(0) {
-            return Err(ApiError::bad_request("`width=0` is out of range; a bin has at least one token"));
+            return Err(ApiError::bad_request(
+                "`width=0` is out of range; expected at least 1 token per bin",
+            ));
         }
         let options = HazardOptions { by, width, confidence: query.confidence };
         let key = Key::Hazard { query: query.clone(), by, width };
@@ -176,7 +178,7 @@ impl AnalysisCache {
             .await?)
     }
 
-    /// What smaller token limits would have given.
+    /// Outcomes under smaller token limits.
     pub(crate) async fn tokens(
         &self,
         query: &AnalysisQuery,
@@ -188,7 +190,7 @@ impl AnalysisCache {
         let keep = keep.unwrap_or(KEEP);
         if !(keep > 0.0 && keep <= 1.0) {
             return Err(ApiError::bad_request(format_args!(
-                "`keep={keep}` is out of range; give a share above 0 and up to 1, as 0.95 for 95 %"
+                "`keep={keep}` is out of range; expected a proportion above 0 and up to 1, such as 0.95"
             )));
         }
         let options = TokensOptions { by, estimator: query.estimator(), keep, budgets: budgets.to_vec() };
@@ -211,7 +213,7 @@ impl AnalysisCache {
             && !(bits.is_finite() && bits > 0.0)
         {
             return Err(ApiError::bad_request(format_args!(
-                "`loop_bits={bits}` is out of range; give a number of bits above 0, as 1.5"
+                "`loop_bits={bits}` is out of range; expected a number of bits above 0, such as 1.5"
             )));
         }
         let options = CompressionOptions { by, confidence: query.confidence, loop_bits, examples };
@@ -227,7 +229,7 @@ impl AnalysisCache {
         Ok(reasonscape_analysis::find_eval(&known, name)?.eval_id.clone())
     }
 
-    /// Each of these evaluations against each other.
+    /// Pairwise comparison of these evaluations.
     pub(crate) async fn pairwise(
         &self,
         mode: Mode,
@@ -242,7 +244,7 @@ impl AnalysisCache {
         Ok(self.get(key, work).await?)
     }
 
-    /// Two evaluations on the tests that both answered.
+    /// Compares two evaluations on the problems that both answered.
     pub(crate) async fn comparison(
         &self,
         pair: &Pair,
@@ -256,7 +258,7 @@ impl AnalysisCache {
         Ok(self.get(key, work).await?)
     }
 
-    /// The tests that ended differently for the two.
+    /// The problems with different outcomes for the two evaluations.
     pub(crate) async fn disagreements(
         &self,
         pair: &Pair,
@@ -271,7 +273,7 @@ impl AnalysisCache {
         Ok(self.get(key, work).await?)
     }
 
-    /// At most `max` of these tests after skipping `first`, with the trials of both.
+    /// At most `max` of these problems after skipping `first`, with the trials of both evaluations.
     pub(crate) async fn disagreement_rows(
         &self,
         pair: &Pair,

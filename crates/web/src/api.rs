@@ -54,7 +54,7 @@ struct Board<'a> {
     rows: &'a [ScoreRow],
     /// Evaluations without a trial, which have no score.
     unscored: &'a [String],
-    /// Evaluations by task whose accuracy is near chance, so that their intervals are too narrow.
+    /// Evaluations by task whose accuracy is near chance, where their confidence intervals are too narrow.
     near_chance: &'a BTreeMap<String, Vec<String>>,
 }
 

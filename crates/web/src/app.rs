@@ -22,10 +22,10 @@ use super::runs::Runs;
 
 /// Files are checked for changes at most this often.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
-/// Studies of the first problems that are kept open.
+/// Snapshots limited to the first problems of each point that are kept open.
 const MAX_FIRSTS: usize = 4;
 
-/// Makes the routes that show a study, given its base path.
+/// Builds the routes of a study.
 pub(crate) type StudyRoutes = fn(&App) -> Router<Arc<App>>;
 
 /// A server, or the results of one of its runs.
@@ -33,38 +33,38 @@ pub(crate) struct App {
     folder: PathBuf,
     /// The title of the study.
     pub(crate) title: String,
-    /// The base path: empty, or as `/x`.
+    /// The base path: empty, or like `/x`.
     pub(crate) base: String,
     pub(crate) access: Arc<Access>,
     pub(crate) metrics: Arc<RequestMetrics>,
     pub(crate) templates: Arc<Templates>,
-    /// The study whose run this is, if it is one.
+    /// The study that this run belongs to, if this is a run.
     pub(crate) parent: Option<ParentStudy>,
-    /// Makes the routes that show a study; the results of runs are shown by the same.
+    /// Builds the routes of a study; also used for the results of runs.
     pub(crate) study_routes: StudyRoutes,
-    /// Runs are made in the study that was named at the start, not in theirs.
+    /// `None` for the results of a run: runs belong to the served study.
     runs: Option<Arc<Runs>>,
-    /// Nothing, as long as the study has no trials.
+    /// `None` as long as the study has no trials.
     current: RwLock<Option<Arc<Snapshot>>>,
     looked: Mutex<Instant>,
-    /// Whether the files have changed since, into something that cannot be read.
+    /// Whether the files changed since and could not be read.
     is_stale: AtomicBool,
-    /// The study with only the first problems of each point, by their number, the last used at the end.
+    /// Snapshots limited to the first problems of each point, by that number; most recently used last.
     firsts: Mutex<Vec<(u64, Arc<Snapshot>)>>,
 }
 
-/// The study that another belongs to.
+/// The study that a run belongs to.
 pub(crate) struct ParentStudy {
     pub(crate) title: String,
     pub(crate) base: String,
 }
 
-/// A study as it was read at one moment.
+/// A study as it was last read.
 pub(crate) struct Snapshot {
     pub(crate) analyses: AnalysisCache,
-    /// Trials in all.
+    /// Total number of trials.
     pub(crate) trials: u64,
-    /// What readers of the study's pages should know.
+    /// Notes shown on every page of the study.
     pub(crate) remarks: Vec<String>,
     stamp: Stamp,
 }
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// The study of a run, with the same readers and the same look.
+    /// The study of a run, with the access rules and templates of this server.
     pub(crate) fn within(&self, folder: PathBuf, title: String, base: String, snapshot: Snapshot) -> Self {
         Self {
             folder,
@@ -125,22 +125,22 @@ impl App {
     /// The note on every page while the study cannot be read.
     pub(crate) fn stale_note(&self) -> Option<String> {
         self.is_stale.load(Relaxed).then(|| {
-            "the files of the study have changed and cannot be read: this is what they said before; `reasonscape serve \
-             --log warn` says why"
+            "the study files changed and can't be read, so these are the results from before; `reasonscape serve --log \
+             warn` logs the error"
                 .to_owned()
         })
     }
 
     /// The study as it is now. Only called behind `require_results`, so it has trials.
     pub(crate) async fn study(&self) -> Arc<Snapshot> {
-        self.opened().await.expect("pages of a study without trials are not shown")
+        self.opened().await.expect("`require_results` rejects requests to a study without trials")
     }
 
-    /// The study as it is now, or as it would be with the number of problems per point that `first` names.
+    /// The study as it is now, limited to the first problems of each point if the query has `first`.
     pub(crate) async fn study_for(&self, query: &Query) -> Result<Arc<Snapshot>, ApiError> {
         let study = self.study().await;
         let Some(first) = first(query)? else { return Ok(study) };
-        // Held while the study is read, so that two requests don't read it twice.
+        // Held while reading, so that concurrent requests don't read the study twice.
         let mut firsts = self.firsts.lock().await;
         firsts.retain(|(_, known)| known.stamp == study.stamp);
         let known = firsts.iter().position(|(number, _)| *number == first);
@@ -155,10 +155,10 @@ impl App {
         Ok(snapshot)
     }
 
-    /// The study as it is now, if it has trials. If its files cannot be read, what was read before is kept, with a remark.
+    /// The study as it is now, if it has trials. If its files can't be read, returns the last snapshot and sets the stale note.
     pub(crate) async fn opened(&self) -> Option<Arc<Snapshot>> {
         let known = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        // A request that comes during a check uses what is there.
+        // Don't wait for a check that is already running.
         let Ok(mut looked) = self.looked.try_lock() else { return known };
         if looked.elapsed() < RELOAD_INTERVAL {
             return known;
@@ -173,7 +173,7 @@ impl App {
             Ok(read) => read,
             Err(PointsError::Empty { .. }) if known.is_none() => return None,
             Err(error) => {
-                tracing::warn!(%error, "the study changed and cannot be read");
+                tracing::warn!(%error, "the study changed and can't be read");
                 self.is_stale.store(true, Relaxed);
                 return known;
             }
@@ -189,13 +189,13 @@ impl App {
 impl Snapshot {
     /// Reads a study, or only the first problems of each point.
     pub(crate) async fn open(folder: &Path, first: Option<u64>) -> Result<Self, PointsError> {
-        // Before reading: what changes meanwhile is read again next time.
+        // Taken before reading, so that changes made during the read trigger another reload.
         let stamp = Stamp::read(folder);
         let db = PointsDb::open_first(folder, first).await?;
         let total = db.aggregate(&[], &Filter::default(), Mode::E_I.into()).await?;
         let mut remarks = db.remarks().to_vec();
         remarks.extend(reasonscape_analysis::truncation_note(&db));
-        remarks.extend(first.map(|first| format!("only the first {first} problems of each point are read")));
+        remarks.extend(first.map(|first| format!("limited to the first {first} problems of each point")));
         Ok(Self {
             trials: total.iter().map(|group| group.counts.n).sum(),
             remarks,
@@ -205,7 +205,7 @@ impl Snapshot {
     }
 }
 
-/// Which files a study has, how long they are and when they were written.
+/// The files of a study with their sizes and modification times.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     files: Vec<(PathBuf, u64, Option<SystemTime>)>,
@@ -216,7 +216,7 @@ impl Stamp {
         let mut folders = vec![folder.join("points"), folder.join("trials")];
         let mut files = Vec::new();
         while let Some(folder) = folders.pop() {
-            // A folder that went away is a change like any other.
+            // A missing directory is a change like any other.
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let path = entry.path();
                 if entry.file_name().to_string_lossy().starts_with('.') {

@@ -20,7 +20,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PLOTLY_NAME: &str = "plotly.js";
 
-/// All of them: name, kind, text.
+/// Name, content type and text of each asset.
 const ASSETS: &[(&str, &str, &str)] = &[
     ("site.css", CSS, include_str!("assets/site.css")),
     ("theme.js", SCRIPT, include_str!("assets/theme.js")),
@@ -41,16 +41,16 @@ const ASSETS: &[(&str, &str, &str)] = &[
 pub(crate) static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = DefaultHasher::new();
     ASSETS.hash(&mut hasher);
-    // It begins with its name and its version.
+    // The script begins with its name and version.
     plotly_script().get(..100).hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 });
 
-/// The charts' script, packed once: it is thirty times as large as everything else together.
+/// The plotly script, compressed once: it is thirty times as large as all other assets together.
 static PLOTLY: LazyLock<Bytes> = LazyLock::new(|| {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    packer.write_all(plotly_script().as_bytes()).expect("memory takes whatever is written");
-    packer.finish().expect("memory takes whatever is written").into()
+    packer.write_all(plotly_script().as_bytes()).expect("writing to memory can't fail");
+    packer.finish().expect("writing to memory can't fail").into()
 });
 
 pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
@@ -58,7 +58,7 @@ pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Resul
         plotly(&headers).await?
     } else {
         let known = ASSETS.iter().find(|(known, ..)| *known == name);
-        let (_, kind, text) = known.ok_or_else(|| ApiError::not_found("there is no such file"))?;
+        let (_, kind, text) = known.ok_or_else(|| ApiError::not_found("no such file"))?;
         reply(kind, (*text).to_owned())
     };
     let for_ever = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -68,7 +68,7 @@ pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Resul
 
 async fn plotly(headers: &HeaderMap) -> Result<Response, ApiError> {
     let mut response = if accepts_gzip(headers) {
-        // Packing takes a moment, in which others are answered.
+        // Compression takes a moment, so it must not block other requests.
         let packed = tokio::task::spawn_blocking(|| PLOTLY.clone()).await;
         let packed = packed.map_err(|_| ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR))?;
         let mut response = reply(SCRIPT, String::new());

@@ -1,8 +1,8 @@
 //! Which requests are allowed: by host, origin and token.
 //!
-//! A browser sends its user's cookies on behalf of every page it shows. So a request has to name this server as its host
-//! (else a foreign name was pointed at this address), whatever changes something has to come from one of its own pages,
-//! and whoever is not at this machine has to know the token.
+//! A browser sends its user's cookies on behalf of every page it shows. So a request must name this server as its host
+//! (DNS rebinding), a request that changes something must come from one of the server's own pages (CSRF), and requests
+//! from other machines need the token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,16 +12,16 @@ use subtle::ConstantTimeEq;
 
 use super::error::ApiError;
 
-/// The cookie of those who have shown the token.
+/// The session cookie, set after login.
 const COOKIE_NAME: &str = "reasonscape";
 
-/// Length of a request body at most.
+/// Maximum length of a request body, in bytes.
 pub(crate) const MAX_BODY_LEN: usize = 64 * 1024;
 
 /// The secret of a server, and the session id that browsers hold instead.
 pub struct Token {
     secret: String,
-    /// Made anew at each start, so that a browser never stores the secret itself.
+    /// Generated at each start, so that a browser never stores the secret itself.
     session: String,
 }
 
@@ -82,23 +82,23 @@ fn random() -> Result<String, getrandom::Error> {
 pub struct Access {
     /// Where the server listens.
     pub address: SocketAddr,
-    /// Names beside those of the address, as of a proxy.
+    /// Additional host names, such as that of a proxy.
     pub hosts: Vec<String>,
-    /// The token that a request has to show, if any.
+    /// The token that requests need, if any.
     pub token: Option<Token>,
-    /// Whether nothing may be changed.
+    /// Whether the server refuses all changes.
     pub read_only: bool,
 }
 
 impl Access {
-    /// Refuses requests for another host, and changes that come from pages of another origin.
+    /// Refuses requests for another host, and changes requested by pages of another origin.
     pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = host(uri, headers)?;
         if !self.is_ours(&host) {
             return Err(ApiError::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 format_args!(
-                    "this server does not go by `{host}`; `--allow-host {}` lets it",
+                    "unknown host `{host}`; start the server with `--allow-host {}` to accept it",
                     name_of(&host)
                 ),
             ));
@@ -116,13 +116,13 @@ impl Access {
         if !is_own || site.is_some_and(|site| site != "same-origin") {
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
-                "a page of somebody else may not change anything here",
+                "requests from pages of another origin can't change anything",
             ));
         }
         Ok(())
     }
 
-    /// Whether a request shows the token or its session.
+    /// Whether a request has the token or its session cookie.
     pub(crate) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -137,8 +137,8 @@ impl Access {
             .any(|(name, value)| name == COOKIE_NAME && token.is_session(value))
     }
 
-    /// A name is ours if it was given, or is this machine; an address, if it is where we listen. A page that points its
-    /// own name at this machine is recognised by that name, which no browser lets it hide.
+    /// Whether the host is an allowed name, `localhost`, or the address that the server listens on. A page that points its
+    /// own name at this machine (DNS rebinding) fails this check, because browsers always send that name.
     fn is_ours(&self, host: &str) -> bool {
         let name = name_of(host);
         if self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host))
@@ -167,7 +167,8 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
         (Some(host), None, None) => host.to_str().ok(),
         _ => None,
     };
-    host.map(str::to_ascii_lowercase).ok_or_else(|| ApiError::bad_request("a request names its host, once"))
+    host.map(str::to_ascii_lowercase)
+        .ok_or_else(|| ApiError::bad_request("expected exactly one `Host` header"))
 }
 
 /// A host without its port.

@@ -1,4 +1,4 @@
-//! The base path that stands before every path of a server.
+//! The base path: the prefix of every path of a server.
 
 /// The base path as `/x` for `x`, `/x` and `/x/`, and empty for an empty one; `None` unless each part consists of letters,
 /// digits and `-._~`.

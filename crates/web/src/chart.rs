@@ -1,4 +1,4 @@
-//! Figures on pages: as SVG, so that a page is complete without a script, and as plotly charts to explore.
+//! Figures on pages: as SVG, which works without JavaScript, and as interactive plotly charts.
 
 use std::fmt::Write;
 
@@ -24,13 +24,13 @@ pub(crate) struct ChartView {
     /// The text for screen readers.
     alt_text: String,
     svg: String,
-    /// Where plotly's object is.
+    /// The URL of the plotly figure.
     source: String,
     numbers: Option<DataTable>,
 }
 
 impl ChartView {
-    /// `id` is the only one of its name on the page.
+    /// `id` must be unique on the page.
     pub(crate) fn new(figure: Figure, id: &'static str, source: String, numbers: Option<&Table>) -> Self {
         let alt_text = format!("{}. {}", figure.title, figure.description());
         let notes = figure.remarks();
@@ -38,7 +38,7 @@ impl ChartView {
         let bare = Figure { title: String::new(), subtitle: String::new(), notes: Vec::new(), ..figure };
         let title = format!("<title>{}</title>", escape(&figure.title));
         let mut svg = bare.svg().replacen("<title></title>", &title, 1);
-        // Patterns go by their names on the whole page.
+        // Ids of SVG patterns must be unique on the page.
         for name in ["hatch-", "scale-"] {
             svg = svg
                 .replace(&format!("id=\"{name}"), &format!("id=\"{id}-{name}"))
@@ -82,7 +82,7 @@ impl DataTable {
     }
 }
 
-/// The address of the trials that were counted in a cell of points that meet these conditions.
+/// The URL of the trials counted in a cell.
 pub(crate) fn trials_of(
     base: &str,
     view: &AccuracyGrid,
@@ -107,27 +107,27 @@ pub(crate) fn trials_of(
     address
 }
 
-/// The tooltip of a cell: `72.1 %, from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
+/// The tooltip of a cell: `72.1 %, 95 % CI from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
 pub(crate) fn tooltip(cell: &AccuracyGridCell) -> String {
-    let percent = |share: f64| 100.0 * share;
+    let percent = |proportion: f64| 100.0 * proportion;
     let estimate = &cell.estimate;
     match estimate.point {
         Some(_) => format!(
-            "{:.1} %, from {:.1} to {:.1}; {}",
+            "{:.1} %, 95 % CI from {:.1} to {:.1}; {}",
             percent(estimate.center),
             percent(estimate.low),
             percent(estimate.high),
             counts_text(cell)
         ),
-        None if cell.n == 0 => "no trial yet".to_owned(),
-        None => format!("nothing is known; {}", counts_text(cell)),
+        None if cell.n == 0 => "no trials yet".to_owned(),
+        None => format!("no estimate; {}", counts_text(cell)),
     }
 }
 
 fn counts_text(cell: &AccuracyGridCell) -> String {
     let mut text = format!("{} of {} correct", cell.n_e, cell.n);
     if !cell.truncation_known {
-        text += ", cut off unknown";
+        text += ", truncation unknown";
     } else if cell.n_t > 0 {
         let _ = write!(text, ", {} truncated", cell.n_t);
     }
@@ -143,7 +143,7 @@ pub(crate) fn lead_to_trials(chart: &mut Value, views: &[AccuracyGrid], base: &s
     for (panel, view) in views.iter().enumerate() {
         let axis = if panel == 0 { "x".to_owned() } else { format!("x{}", panel + 1) };
         let cells = view.by_eval();
-        // A line is what can be pointed at; the edges of its band cannot.
+        // Only lines have hover texts; the edges of their bands have none.
         let lines =
             traces.iter_mut().filter(|trace| trace["xaxis"] == axis.as_str() && !trace["text"].is_null());
         for (trace, cells) in lines.zip(cells.into_iter().filter(|cells| has_point(cells))) {

@@ -14,21 +14,21 @@ use super::trial_query::TrialQuery;
 use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, Pairwise, RatingOrder};
 use reasonscape_stats::pairwise::Method;
 
-/// Evaluations compared unless the query names others: a larger matrix is not readable.
+/// Evaluations compared by default; a larger matrix is not readable.
 pub(crate) const MAX_EVALS: usize = 12;
 
-/// The parameters that select tests.
+/// The query parameters that select problems.
 pub(crate) const TESTS: [&str; 3] = ["task", "params", "filter"];
 
 /// Evaluations to be compared, by their ids.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ComparedEvals {
     pub(crate) ids: Vec<String>,
-    /// How many could be compared, if these are the best of more.
+    /// The number of all evaluations, if these are only the best of them.
     pub(crate) best_of: Option<usize>,
 }
 
-/// The tests that a query means, as conditions.
+/// The conditions that select the problems of a query.
 pub(crate) fn test_conditions(query: &Query) -> Result<Vec<String>, ApiError> {
     Ok(TrialQuery::from_query(&query.only(&TESTS))?.conditions)
 }
@@ -50,7 +50,7 @@ pub(crate) async fn compared_evals(
     Ok(ComparedEvals { ids, best_of })
 }
 
-/// Each of the compared evaluations against each other.
+/// Pairwise comparison of the selected evaluations.
 pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
     let evals = compared_evals(analyses, query).await?.ids;
     analyses.pairwise(mode(query, Mode::C_P)?, method(query)?, test_conditions(query)?, evals).await
@@ -62,7 +62,7 @@ pub(crate) fn rating_order(query: &Query) -> Result<RatingOrder, ApiError> {
         None | Some("elo") => Ok(RatingOrder::Elo),
         Some("expected-wins") => Ok(RatingOrder::ExpectedWins),
         Some(other) => Err(ApiError::bad_request(format_args!(
-            "`sort={other}` is unknown; there are elo and expected-wins"
+            "`sort={other}` is unknown; expected `elo` or `expected-wins`"
         ))),
     }
 }
@@ -78,7 +78,7 @@ fn method(query: &Query) -> Result<Method, ApiError> {
             Ok(Method::MonteCarlo { draws: MONTE_CARLO_DRAWS, seed: seed.unwrap_or(42) })
         }
         (Some(other), _) => Err(ApiError::bad_request(format_args!(
-            "`method={other}` is unknown; there are exact and monte-carlo"
+            "`method={other}` is unknown; expected `exact` or `monte-carlo`"
         ))),
     }
 }
@@ -94,14 +94,14 @@ pub(crate) async fn pair(analyses: &AnalysisCache, query: &Query) -> Result<Pair
     let mut best = ratings.evals.iter().map(|eval| &eval.eval.eval_id);
     let mut best_but = |other: Option<&String>| {
         let found = best.find(|id| Some(*id) != other).cloned();
-        found.ok_or_else(|| ApiError::bad_request("a comparison takes two evaluations; name both"))
+        found.ok_or_else(|| ApiError::bad_request("a comparison takes two evaluations; select both"))
     };
     let a = a.map_or_else(|| best_but(b.as_ref()), Ok)?;
     let b = b.map_or_else(|| best_but(Some(&a)), Ok)?;
     Ok(Pair { a, b })
 }
 
-/// Two evaluations on the tests that both answered.
+/// Compares two evaluations on the problems that both answered.
 pub(crate) async fn comparison(
     analyses: &AnalysisCache,
     pair: &Pair,
@@ -110,7 +110,7 @@ pub(crate) async fn comparison(
     analyses.comparison(pair, mode(query, Mode::C_P)?, test_conditions(query)?).await
 }
 
-/// The tests that ended differently for the two.
+/// The problems with different outcomes for the two evaluations.
 pub(crate) async fn disagreements(
     analyses: &AnalysisCache,
     pair: &Pair,
@@ -119,7 +119,7 @@ pub(crate) async fn disagreements(
     analyses.disagreements(pair, test_conditions(query)?).await
 }
 
-/// At most `max` of these tests after skipping `first`, with the trials of both.
+/// At most `max` of these problems after skipping `first`, with the trials of both evaluations.
 pub(crate) async fn disagreement_rows(
     analyses: &AnalysisCache,
     pair: &Pair,

@@ -1,4 +1,4 @@
-//! Tests that ended differently for two evaluations, in the order in which they are shown.
+//! Problems with different outcomes for two evaluations, in display order.
 
 use reasonscape_core::Outcome;
 use reasonscape_points::{PointDisagreements, TestDisagreement, TestName, TrialNumber};
@@ -8,27 +8,32 @@ use super::point_id::point_id;
 use super::query_string::{Query, encoded};
 use super::trial_query::Coordinates;
 
-/// The parameters that say which tests are listed, and of whom.
-pub(crate) const NAMES: [&str; 6] = ["a", "b", "task", "params", "filter", "right"];
+/// The query parameter that selects the disagreements.
+const PARAMETER: &str = "disagreement";
+/// Its name in version 0.1.
+const FORMER_PARAMETER: &str = "right";
+
+/// The query parameters of a list of disagreements.
+pub(crate) const NAMES: [&str; 7] = ["a", "b", "task", "params", "filter", PARAMETER, FORMER_PARAMETER];
 
 /// Which disagreements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Disagreement {
-    /// Exactly one is right.
+    /// Exactly one is correct.
     #[default]
     OnlyOne,
-    /// Only the first is right.
+    /// Only A is correct.
     OnlyA,
-    /// Only the second is right.
+    /// Only B is correct.
     OnlyB,
-    /// They ended differently in any way.
+    /// The outcomes differ in any way.
     Any,
 }
 
 impl Disagreement {
     pub(crate) const ALL: [Self; 4] = [Self::OnlyOne, Self::OnlyA, Self::OnlyB, Self::Any];
 
-    /// As it stands in an address.
+    /// The value of the query parameter.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OnlyOne => "one",
@@ -38,13 +43,30 @@ impl Disagreement {
         }
     }
 
-    /// Reads it from an address.
+    /// Reads `disagreement` or its former name `right`.
     pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
-        let Some(name) = query.get("right") else { return Ok(Self::default()) };
-        let found = Self::ALL.into_iter().find(|right| right.name() == name);
+        let (parameter, name) = match (query.get(PARAMETER), query.get(FORMER_PARAMETER)) {
+            (Some(name), Some(former)) if name != former => {
+                return Err(ApiError::bad_request(format_args!(
+                    "`{PARAMETER}={name}` contradicts `{FORMER_PARAMETER}={former}`, its former name; give one of them"
+                )));
+            }
+            (Some(name), _) => (PARAMETER, name),
+            (None, Some(name)) => (FORMER_PARAMETER, name),
+            (None, None) => return Ok(Self::default()),
+        };
+        let found = Self::ALL.into_iter().find(|which| which.name() == name);
         found.ok_or_else(|| {
-            ApiError::bad_request(format_args!("`right={name}` says nothing; there are one, a, b and any"))
+            ApiError::bad_request(format_args!(
+                "`{parameter}={name}` is unknown; expected `one`, `a`, `b` or `any`"
+            ))
         })
+    }
+
+    /// The query with this disagreement under its current name.
+    pub(crate) fn set_in(self, query: &Query) -> Query {
+        let name = (self != Self::default()).then(|| self.name());
+        query.with(FORMER_PARAMETER, None).with(PARAMETER, name)
     }
 
     fn includes(self, test: &TestDisagreement) -> bool {
@@ -58,7 +80,7 @@ impl Disagreement {
     }
 }
 
-/// The tests, by task, coordinates, index and repeat.
+/// The problems, by task, parameters, index and repeat.
 #[derive(Debug)]
 pub(crate) struct DisagreementList {
     points: Vec<PointDisagreements>,
@@ -74,7 +96,7 @@ impl DisagreementList {
         Self { points: keyed.into_iter().map(|(_, point)| point).collect() }
     }
 
-    /// The tests with this disagreement, in order.
+    /// The problems with this disagreement, in order.
     pub(crate) fn tests(&self, which: Disagreement) -> impl Iterator<Item = TestName<'_>> {
         self.points.iter().flat_map(move |point| {
             point.tests.iter().filter(move |test| which.includes(test)).map(|test| TestName {
@@ -85,13 +107,13 @@ impl DisagreementList {
         })
     }
 
-    /// How many tests have this disagreement.
+    /// The number of problems with this disagreement.
     pub(crate) fn count(&self, which: Disagreement) -> u64 {
         let tests = self.points.iter().flat_map(|point| &point.tests);
         tests.filter(|test| which.includes(test)).count() as u64
     }
 
-    /// The tests before and after this one, and its number from 1; none if the test is not listed.
+    /// The problems before and after this one, and its position from 1; all `None` if it is not listed.
     pub(crate) fn neighbors(&self, which: Disagreement, test: TestName<'_>) -> Neighbors<'_> {
         let mut before = None;
         let mut tests = self.tests(which);
@@ -107,7 +129,7 @@ impl DisagreementList {
     }
 }
 
-/// Where a test stands among others.
+/// The neighbors of a problem in a list.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Neighbors<'a> {
     pub(crate) before: Option<TestName<'a>>,
@@ -115,7 +137,7 @@ pub(crate) struct Neighbors<'a> {
     pub(crate) position: Option<u64>,
 }
 
-/// The link to a test in a list of disagreements; the list says whose trials are shown.
+/// The link to a problem in a list of disagreements; `list` names the evaluations.
 pub(crate) fn test_href(base: &str, test: TestName<'_>, list: &Query) -> String {
     let TrialNumber { index, repeat } = test.number;
     let [a, b] = ["a", "b"].map(|name| encoded(list.get(name).unwrap_or_default()));
@@ -155,10 +177,10 @@ mod tests {
     #[test]
     fn counts_and_orders_tests_by_disagreement() {
         let list = sample_list();
-        assert_eq!(Disagreement::ALL.map(|right| list.count(right)), [3, 2, 1, 4]);
+        assert_eq!(Disagreement::ALL.map(|which| list.count(which)), [3, 2, 1, 4]);
         let shown =
-            |right| list.tests(right).map(|test| (test.base_task, test.number.index)).collect::<Vec<_>>();
-        // 4 comes before 16.
+            |which| list.tests(which).map(|test| (test.base_task, test.number.index)).collect::<Vec<_>>();
+        // Numerically: 4 comes before 16.
         assert_eq!(shown(Disagreement::Any), [("add", 0), ("sort", 1), ("sort", 8), ("sort", 3)]);
         assert_eq!(shown(Disagreement::OnlyA), [("add", 0), ("sort", 3)]);
     }
@@ -174,7 +196,7 @@ mod tests {
         );
         let first = list.neighbors(Disagreement::OnlyOne, tests[0]);
         assert_eq!((first.before, first.position), (None, Some(1)));
-        // It is wrong for both, and so none of these.
+        // Neither is correct, so it is not listed.
         let other = list.tests(Disagreement::Any).find(|test| test.number.index == 8).unwrap();
         assert_eq!(
             list.neighbors(Disagreement::OnlyOne, other),

@@ -8,7 +8,7 @@ use reasonscape_points::PointsError;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a request failed. The outermost layer makes it a page, or JSON for the API.
+/// Why a request failed. The outermost middleware renders it as a page, or as JSON for the API.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
@@ -43,8 +43,8 @@ impl ApiError {
         Self::new(
             status,
             match status {
-                StatusCode::NOT_FOUND => "there is nothing at this address",
-                StatusCode::METHOD_NOT_ALLOWED => "this address is only for reading",
+                StatusCode::NOT_FOUND => "no page or API route at this URL",
+                StatusCode::METHOD_NOT_ALLOWED => "method not allowed at this URL",
                 _ => status.canonical_reason().unwrap_or("the request failed"),
             },
         )
@@ -56,11 +56,11 @@ impl From<PointsError> for ApiError {
         match error {
             PointsError::InvalidQuery(_) => Self::bad_request(error),
             error => {
-                tracing::error!(%error, "a question could not be answered");
-                // Paths of the server are only for its log.
+                tracing::error!(%error, "a query failed");
+                // The details may contain paths of the server, which only the log may show.
                 Self::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    "the study could not be read; `reasonscape serve --log warn` says why",
+                    "the study can't be read; `reasonscape serve --log warn` logs the error",
                 )
             }
         }

@@ -10,7 +10,7 @@ use super::params::{AnalysisQuery, by, number};
 use super::query_string::Query;
 use reasonscape_analysis::{AccuracyGrid, GroupBy, ThresholdRow};
 
-/// Repeated parameters beyond this many are ignored: `x` (parameters to look along) and `budget` (token limits).
+/// Repeated parameters beyond this many are ignored: `x` (parameters) and `budget` (token limits).
 const MAX_VALUES: usize = 32;
 
 /// The kinds of figures.
@@ -21,12 +21,12 @@ pub(crate) const KINDS: [&str; 8] =
 pub(crate) fn budgets(query: &Query) -> Result<Vec<u64>, ApiError> {
     let budget = |text: &str| {
         text.parse()
-            .map_err(|_| ApiError::bad_request(format_args!("`budget={text}` is no number of tokens")))
+            .map_err(|_| ApiError::bad_request(format_args!("`budget={text}` is not a number of tokens")))
     };
     query.all("budget").take(MAX_VALUES).map(budget).collect()
 }
 
-/// The parameters that a query names; `None` stands for the one that varies most.
+/// The parameters in the query; `None` is the one that varies most.
 fn axes(query: &Query) -> Vec<Option<&str>> {
     let named: Vec<Option<&str>> = query.all("x").take(MAX_VALUES).map(Some).collect();
     if named.is_empty() { vec![None] } else { named }
@@ -45,7 +45,7 @@ pub(crate) async fn projection_views(
     Ok(views)
 }
 
-/// The figure of projections, with a line where accuracy falls to one half.
+/// The figure of projections, with a line where accuracy falls to 50 %.
 pub(crate) async fn projection_figure(
     analyses: &AnalysisCache,
     query: &Query,
@@ -63,7 +63,7 @@ pub(crate) async fn projection_figure(
     Ok(reasonscape_analysis::threshold_lines(figure, &along, &rows))
 }
 
-/// The frontiers along each of the parameters that a query names.
+/// The thresholds along each of the parameters in the query.
 pub(crate) async fn frontier_rows(
     analyses: &AnalysisCache,
     query: &Query,
@@ -117,8 +117,7 @@ pub(crate) async fn figure_for(
         ),
         _ => {
             return Err(ApiError::not_found(
-                "there is no such picture; there are surface, projection, frontier, hazard, histogram, tokens, \
-                 compression and size",
+                "unknown figure; expected surface, projection, frontier, hazard, histogram, tokens, compression or size",
             ));
         }
     })

@@ -1,17 +1,17 @@
-//! What evaluations, points, outcomes and numbers are called on pages.
+//! Labels of evaluations, points and numbers on pages.
 
 use reasonscape_points::PointsDb;
 use serde_json::Value;
 
 use super::sanitize::escape_invisible;
 
-/// What tables call an evaluation.
+/// The label of an evaluation in tables.
 pub(crate) fn eval_label(db: &PointsDb, eval_id: &str) -> String {
     let eval = db.evals().iter().find(|eval| eval.eval_id == eval_id);
     eval.map_or_else(|| eval_id.to_owned(), |eval| reasonscape_analysis::eval_label(db.evals(), eval))
 }
 
-/// Parameters as a person reads them: `depth=1 length=16`.
+/// Parameters as text: `depth=1 length=16`.
 pub(crate) fn coordinates(params: &str) -> String {
     let plain = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,10 +1,10 @@
 //! The web app: a study as pages in a browser, and as JSON for programs.
 //!
 //! # Promises
-//! Pages are complete without a script, need nothing but this program, and keep their state in their URL. Text of a model
-//! is shown and never executed: everything is escaped, and no page has an inline script. Other machines need a token, and
-//! pages of other origins cannot act on a user's behalf. Pages and API show what `analysis` computes. The server prints
-//! nothing and listens to no signal.
+//! Pages work without JavaScript, load nothing from other hosts, and keep their state in the URL. Model output is never
+//! executed: everything is escaped, and no page has an inline script. Requests from other machines need a token, and pages
+//! of other origins cannot act on a user's behalf. Pages and API only show what `analysis` computes. This crate prints
+//! nothing and installs no signal handlers.
 
 mod analysis_cache;
 mod api;

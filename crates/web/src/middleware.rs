@@ -1,4 +1,4 @@
-//! What requests pass on their way to a route: access, limits, and what every response has in common.
+//! Middleware: access checks, limits, error pages and response headers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ use super::error::{ApiError, ErrorReply};
 use super::runs::MAX_UPLOAD_LEN;
 use super::{pages, response, runs};
 
-/// Beginnings of paths that need no results, on pages and, after `/api/v1`, in the API.
+/// Prefixes of paths that need no results, for pages and, after `/api/v1`, for the API.
 const SECTIONS_WITHOUT_RESULTS: [&str; 7] =
     ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
 
-/// Headers of every response. Scripts, styles and pictures come from here or not at all; nothing on a
-/// page can be written into it as script or style.
+/// Headers of every response. Scripts, styles and images come only from this server, and inline scripts and styles are
+/// forbidden.
 const HEADERS: [(&str, &str); 8] = [
     (
         "content-security-policy",
@@ -37,14 +37,12 @@ const HEADERS: [(&str, &str); 8] = [
     ("x-robots-tag", "noindex"),
 ];
 
-/// The same for a page with a chart: plotly writes styles into attributes, and tries whether a browser knows some kinds
-/// of picture, on pictures that it has in itself. They are nothing but pixels.
+/// The policy of a page with a chart: plotly sets style attributes, and probes image formats with `data:` URLs.
 const CHART_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
                             img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
                             frame-ancestors 'none'";
 
-/// What every request and every response have in common: the host is checked, an error gets its page, and each response
-/// its headers.
+/// The outermost middleware: checks the host, renders errors, and adds headers to each response.
 pub(crate) async fn handle_request(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let path = request.uri().path().to_owned();
@@ -70,7 +68,7 @@ pub(crate) async fn handle_request(State(app): State<Arc<App>>, request: Request
     }
     let took = started.elapsed();
     app.metrics.count(response.status(), took);
-    tracing::info!(%method, path, status = response.status().as_u16(), ms = took.as_millis() as u64, "answered");
+    tracing::info!(%method, path, status = response.status().as_u16(), ms = took.as_millis() as u64, "request handled");
     response
 }
 
@@ -79,17 +77,17 @@ fn path_in<'r>(app: &App, request: &'r Request) -> &'r str {
     request.uri().path().strip_prefix(app.base.as_str()).unwrap_or_default()
 }
 
-/// Sends those who have not shown the token to the login page, and programs an error.
+/// Redirects unauthenticated browsers to the login page, and returns 401 to API clients.
 pub(crate) async fn require_token(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = path_in(&app, &request);
-    // Assets need no token, so neither does the answer that there is no such asset.
+    // Assets need no token, so neither does a 404 for an asset.
     if path.starts_with("/assets/") || app.access.is_authenticated(request.headers()) {
         return next.run(request).await;
     }
     if path.starts_with("/api/") || path == "/metrics" {
         let error = ApiError::new(
             StatusCode::UNAUTHORIZED,
-            "this server wants its token, as in `Authorization: Bearer TOKEN`",
+            "this server requires its token: `Authorization: Bearer TOKEN`",
         );
         let mut refused = error.into_response();
         refused.headers_mut().insert("www-authenticate", HeaderValue::from_static("Bearer"));
@@ -100,39 +98,39 @@ pub(crate) async fn require_token(State(app): State<Arc<App>>, request: Request,
         .into_response()
 }
 
-/// Refuses every request that is not for reading, if the server is only for that.
+/// Refuses changes if the server is read-only.
 pub(crate) async fn refuse_changes(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let is_reading = [Method::GET, Method::HEAD].contains(request.method());
     if !is_reading && app.access.read_only {
-        return ApiError::new(StatusCode::FORBIDDEN, "this server is for reading only").into_response();
+        return ApiError::new(StatusCode::FORBIDDEN, "this server is read-only").into_response();
     }
     next.run(request).await
 }
 
-/// How long a request may take, and how long its body may be.
+/// Limits on the duration and the body of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     pub(crate) body: BodyLimit,
 }
 
-/// What a body may be as long as.
+/// The kind of body, which determines its maximum length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BodyLimit {
     Form,
     Upload,
 }
 
-/// Refuses a body that is too long, and ends a request that takes too long.
+/// Refuses a body that is too long, and times out a request that takes too long.
 ///
-/// By hand, because the layers of tower-http answer with a fixed text, and an error here says what to do instead.
+/// Not done with tower-http, because its layers reply with a fixed text instead of a hint.
 pub(crate) async fn limit_request(State(limits): State<Limits>, request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
     match limits.body {
         BodyLimit::Upload if length > MAX_UPLOAD_LEN => return runs::upload_too_long().into_response(),
         BodyLimit::Form if length > MAX_BODY_LEN as u64 => {
-            let message = format!("a request has at most {MAX_BODY_LEN} bytes here");
+            let message = format!("the request body is too long; at most {MAX_BODY_LEN} bytes are accepted");
             return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
         }
         BodyLimit::Upload | BodyLimit::Form => {}
@@ -140,28 +138,27 @@ pub(crate) async fn limit_request(State(limits): State<Limits>, request: Request
     tokio::time::timeout(limits.timeout, next.run(request)).await.unwrap_or_else(|_| {
         ApiError::new(
             StatusCode::GATEWAY_TIMEOUT,
-            "this takes too long; ask for less, as one model or one task",
+            "the request timed out; select less, such as one model or one task",
         )
         .into_response()
     })
 }
 
-/// Whether a path belongs to what a study without trials has too. An unknown one in there is not found, whether or not the
-/// study has trials.
+/// Whether a path is in a section that exists without trials. An unknown path there is a 404, with or without trials.
 fn is_in_section_without_results(path: &str) -> bool {
     let section = path.strip_prefix("/api/v1").unwrap_or(path);
     SECTIONS_WITHOUT_RESULTS.iter().any(|prefix| section.starts_with(prefix))
 }
 
-/// Sends readers of a study without trials to its runs.
+/// Redirects from a study without trials to its runs.
 pub(crate) async fn require_results(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = path_in(&app, &request);
-    // What is not below the base path is nothing of this study.
+    // Paths outside the base path don't belong to this study.
     if path.is_empty() || is_in_section_without_results(path) || app.opened().await.is_some() {
         return next.run(request).await;
     }
     if path.starts_with("/api/v1") {
-        return ApiError::not_found("the study has no trials yet; a run makes some").into_response();
+        return ApiError::not_found("the study has no trials yet; start a run first").into_response();
     }
     Redirect::to(&format!("{}/runs", app.base)).into_response()
 }
@@ -174,7 +171,7 @@ fn error_response(app: &App, path: &str, response: Response, is_authenticated: b
     let path = path.strip_prefix(app.base.as_str()).unwrap_or(path);
     let mut shown = if path.starts_with("/api/") {
         let text = serde_json::to_string(&ErrorReply { error: &problem.message });
-        response::reply(response::JSON, text.expect("a text is JSON"))
+        response::reply(response::JSON, text.expect("a string is valid JSON"))
     } else {
         pages::error_page(app, &problem, is_authenticated)
     };

@@ -34,7 +34,7 @@ use super::error::ApiError;
 use super::response::{self, reply};
 use super::sanitize::escape_invisible;
 
-/// Values are escaped, because the names end in `.html`.
+/// The templates; values are escaped, because the names end in `.html`.
 const TEMPLATES: &[(&str, &str)] = &[
     ("layout.html", include_str!("pages/layout.html")),
     ("leaderboard.html", include_str!("pages/leaderboard.html")),
@@ -70,7 +70,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("error.html", include_str!("pages/error.html")),
 ];
 
-/// Characters of an answer that a row of a table shows.
+/// Maximum length of an answer in a table row, in characters.
 const MAX_ANSWER_LEN: usize = 60;
 
 /// The entries of the navigation, with their paths.
@@ -92,14 +92,14 @@ impl Templates {
     pub(crate) fn new() -> Self {
         let mut environment = Environment::new();
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.expect("these options go together"));
-        // A name that is misspelt is an error in a test, not an empty place on a page.
+        environment.set_syntax(syntax.expect("the syntax options are compatible"));
+        // A misspelled name is an error, not an empty value.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_formatter(write_visible);
-        // For values that a form sends back: they are escaped as HTML, but keep every character.
+        // For values that a form sends back: escaped as HTML, but no character is replaced.
         environment.add_filter("field_value", filters::escape);
         for &(name, text) in TEMPLATES {
-            environment.add_template(name, text).expect("the templates are sound");
+            environment.add_template(name, text).expect("the templates are valid");
         }
         Self { environment }
     }
@@ -107,8 +107,8 @@ impl Templates {
 
 /// Writes what `{{ … }}` gives: as HTML text, with control and bidirectional characters made visible.
 ///
-/// Names, errors and responses come from models, datasets and requests, so no page is left to escape them itself. Only
-/// HTML that a template marks as `safe`, and values that it marks as `field_value`, are written as they are.
+/// Names, errors and responses come from models, datasets and requests, so escaping is not left to the templates. Only
+/// values with the filters `safe` and `field_value` are exempt.
 fn write_visible(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
     match escape_invisible(&text) {
@@ -122,14 +122,14 @@ fn write_visible(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value)
 struct Layout<'a> {
     title: &'a str,
     base: &'a str,
-    /// The study whose run this is.
+    /// The study that this run belongs to.
     home: Option<ParentLink<'a>>,
-    /// Where everything begins, be this a run or not.
+    /// The base path of the server; for a run, not that of its results.
     root: &'a str,
     assets: &'a str,
     nav: Vec<NavLink>,
     remarks: &'a [String],
-    /// Whether there is a session to be ended.
+    /// Whether to show the logout button.
     can_leave: bool,
     program: &'static str,
 }
@@ -157,7 +157,7 @@ struct PageContext<'a, T> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InlineErrorPage;
 
-/// A table that a page shows as it is.
+/// A table without formatting.
 #[derive(Serialize)]
 struct PlainTable {
     columns: Vec<String>,
@@ -182,11 +182,11 @@ fn render(
     let root = app.parent.as_ref().map_or(app.base.as_str(), |home| &home.base);
     let nav_link = |&(name, path): &(&'static str, &str)| NavLink {
         name,
-        // Runs are the study's, and its own runs' too.
+        // The results of a run link to the runs of the server.
         href: format!("{}{path}", if path == "/runs" { root } else { &app.base }),
         is_current: name == current,
     };
-    // The login page says nothing about the study.
+    // The login page must not reveal anything about the study.
     let remarks = &[app.stale_note().filter(|_| is_inside).as_slice(), remarks].concat();
     let layout = Layout {
         title: &app.title,
@@ -202,13 +202,13 @@ fn render(
     let template = app.templates.environment.get_template(template);
     let text = template.and_then(|template| template.render(Serde(PageContext { layout, page })));
     let text = text.map_err(|error| {
-        tracing::error!(%error, "a page could not be made");
-        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be made")
+        tracing::error!(%error, "a page could not be rendered");
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be rendered")
     })?;
     Ok(reply(response::HTML, text))
 }
 
-/// The page of an error; it says nothing about the study to those who are not authenticated.
+/// The page of an error; it reveals nothing about the study to unauthenticated clients.
 pub(crate) fn error_page(app: &App, problem: &ApiError, is_authenticated: bool) -> Response {
     #[derive(Serialize)]
     struct ErrorContext<'a> {

@@ -8,7 +8,7 @@ use super::query_string::Query;
 use super::trial_query::{MAX_PAGE_SIZE, PAGE_SIZE};
 use reasonscape_analysis::GroupBy;
 
-/// Which part of a study an analysis is about, and how accuracy is estimated.
+/// The points that an analysis selects, and how accuracy is estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnalysisQuery {
     /// Conditions on points, of the form `COLUMN=VALUE`.
@@ -30,7 +30,7 @@ impl AnalysisQuery {
             Some(text) => {
                 text.parse().ok().and_then(|level| Confidence::new(level).ok()).ok_or_else(|| {
                     ApiError::bad_request(format_args!(
-                        "`confidence={text}` is out of range; give a number from 0.01 to 0.999999, as 0.95 for 95 %"
+                        "`confidence={text}` is out of range; expected a number from 0.01 to 0.999999, such as 0.95"
                     ))
                 })?
             }
@@ -43,22 +43,22 @@ impl AnalysisQuery {
     }
 }
 
-/// How many problems of each point are read: `first`, or all.
+/// The number of problems to read at each point: `first`, or all.
 pub(crate) fn first(query: &Query) -> Result<Option<u64>, ApiError> {
     match number(query, "first")? {
-        Some(0) => Err(ApiError::bad_request("`first=0` leaves no problem; give a number from 1")),
+        Some(0) => Err(ApiError::bad_request("`first=0` selects no problems; expected a number from 1")),
         first => Ok(first),
     }
 }
 
-/// Whether the products of the C and K estimators are computed everywhere: `literal=true`.
+/// Whether to use the product formulas of the C and K estimators everywhere: `literal=true`.
 pub(crate) fn is_literal(query: &Query) -> Result<bool, ApiError> {
     match query.get("literal") {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
-        Some(other) => {
-            Err(ApiError::bad_request(format_args!("`literal={other}` is unknown; there are true and false")))
-        }
+        Some(other) => Err(ApiError::bad_request(format_args!(
+            "`literal={other}` is unknown; expected `true` or `false`"
+        ))),
     }
 }
 
@@ -72,31 +72,32 @@ pub(crate) fn mode(query: &Query, default: Mode) -> Result<Mode, ApiError> {
     Ok(query.get("mode").map(str::parse).transpose()?.unwrap_or(default))
 }
 
-/// What a row stands for: `by=eval` or `by=task`.
+/// The grouping of rows: `by=eval` or `by=task`.
 pub(crate) fn by(query: &Query, default: GroupBy) -> Result<GroupBy, ApiError> {
     match query.get("by") {
         None => Ok(default),
         Some("eval") => Ok(GroupBy::Eval),
         Some("task") => Ok(GroupBy::Task),
         Some(other) => {
-            Err(ApiError::bad_request(format_args!("`by={other}` is unknown; there are eval and task")))
+            Err(ApiError::bad_request(format_args!("`by={other}` is unknown; expected `eval` or `task`")))
         }
     }
 }
 
 /// A number, if the query has one of this name.
 pub(crate) fn number<T: std::str::FromStr>(query: &Query, name: &str) -> Result<Option<T>, ApiError> {
-    let invalid =
-        |text: &str| ApiError::bad_request(format_args!("`{name}={text}` is no number; give one from 0"));
+    let invalid = |text: &str| {
+        ApiError::bad_request(format_args!("`{name}={text}` is not a valid number; expected a number from 0"))
+    };
     query.get(name).map(|text| text.parse().map_err(|_| invalid(text))).transpose()
 }
 
-/// The rows of a long list to return: how many to skip (`offset`), and how many at most (`limit`).
+/// The rows to return: the number to skip (`offset`) and the maximum number (`limit`).
 pub(crate) fn page_range(query: &Query) -> Result<(u64, usize), ApiError> {
     let limit = number(query, "limit")?.unwrap_or(PAGE_SIZE);
     if limit == 0 || limit > MAX_PAGE_SIZE {
         return Err(ApiError::bad_request(format_args!(
-            "`limit={limit}` is out of range; it is from 1 to {MAX_PAGE_SIZE}"
+            "`limit={limit}` is out of range; expected a number from 1 to {MAX_PAGE_SIZE}"
         )));
     }
     Ok((number(query, "offset")?.unwrap_or(0), limit))

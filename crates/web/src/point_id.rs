@@ -2,7 +2,7 @@
 
 use reasonscape_core::CacheKey;
 
-/// Hexadecimal digits of a point's name: a task has some hundred points.
+/// Hexadecimal digits of an id: enough, as a task has a few hundred points.
 const DIGITS: usize = 12;
 
 /// A short, stable id of a point, from its parameters.

@@ -1,4 +1,4 @@
-//! Counters of the server in the format of Prometheus.
+//! Request counters in the Prometheus text format.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 
-/// Upper ends of the bins of durations, in seconds.
+/// Upper bounds of the duration buckets, in seconds.
 const SECONDS: [f64; 9] = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 
 /// Counters since the start.
@@ -14,10 +14,10 @@ const SECONDS: [f64; 9] = [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
 pub(crate) struct RequestMetrics {
     /// Requests by the first digit of their status, from 1 to 5.
     by_class: [AtomicU64; 5],
-    /// Requests by how long they took; those that took longer are only in the sum of all.
+    /// Requests by duration; slower ones are only in the total.
     by_seconds: [AtomicU64; SECONDS.len()],
     micros: AtomicU64,
-    /// How often the study was opened again because its files changed.
+    /// Reloads of the study because its files changed.
     pub(crate) reloads: AtomicU64,
 }
 
@@ -31,14 +31,14 @@ impl RequestMetrics {
         self.micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// The text, with how much the study has.
+    /// The metrics as text, with the size of the study.
     pub(crate) fn text(&self, evals: usize, trials: u64) -> String {
         let mut text = String::new();
         let mut head = |name: &str, kind: &str, help: &str| {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
             std::mem::take(&mut text)
         };
-        let mut all = head("reasonscape_http_requests_total", "counter", "Requests by class of status.");
+        let mut all = head("reasonscape_http_requests_total", "counter", "Requests by status class.");
         for (class, count) in self.by_class.iter().enumerate() {
             let _ = writeln!(
                 all,
@@ -49,7 +49,7 @@ impl RequestMetrics {
         }
         let total: u64 = self.by_class.iter().map(|count| count.load(Relaxed)).sum();
         let name = "reasonscape_http_request_duration_seconds";
-        all += &head(name, "histogram", "Time to an answer.");
+        all += &head(name, "histogram", "Time to a response.");
         let mut below = 0;
         for (end, count) in SECONDS.iter().zip(&self.by_seconds) {
             below += count.load(Relaxed);
@@ -64,7 +64,7 @@ impl RequestMetrics {
             (
                 "reasonscape_reloads_total",
                 "counter",
-                "How often changed files were read again.",
+                "Reloads of the study after its files changed.",
                 self.reloads.load(Relaxed),
             ),
         ] {

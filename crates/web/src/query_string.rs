@@ -5,21 +5,21 @@ use std::fmt::Write;
 use axum::http::Uri;
 use url::form_urlencoded;
 
-/// The part of an address behind the `?`, in its order.
+/// A query string as pairs, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Query {
     pairs: Vec<(String, String)>,
 }
 
 impl Query {
-    /// The query of a URL; empty values count as absent, as of empty form fields.
+    /// The query of a URL; empty values count as absent, because browsers send empty form fields.
     pub(crate) fn from_uri(uri: &Uri) -> Self {
         let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let pairs = pairs.map(|(name, value)| (name.into_owned(), value.trim().to_owned()));
         Self { pairs: pairs.filter(|(_, value)| !value.is_empty()).collect() }
     }
 
-    /// These names with their values.
+    /// A query of these names and values.
     pub(crate) fn from_pairs(pairs: &[(&str, &str)]) -> Self {
         Self { pairs: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect() }
     }
@@ -35,7 +35,7 @@ impl Query {
         self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same with one value of this name, or with none.
+    /// The query with this value as the only one of its name, or without the name.
     #[must_use]
     pub(crate) fn with(&self, name: &str, value: Option<&str>) -> Self {
         let mut pairs = self.pairs.clone();
@@ -44,7 +44,7 @@ impl Query {
         Self { pairs }
     }
 
-    /// Only these names.
+    /// The query with only these names.
     #[must_use]
     pub(crate) fn only(&self, names: &[&str]) -> Self {
         let pairs = self.pairs.iter().filter(|(name, _)| names.contains(&name.as_str()));
@@ -53,7 +53,7 @@ impl Query {
 }
 
 impl std::fmt::Display for Query {
-    /// As it stands in an address: `?a=b&c=d`, or nothing.
+    /// Writes `?a=b&c=d`, or nothing if empty.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (index, (name, value)) in self.pairs.iter().enumerate() {
             let mark = if index == 0 { '?' } else { '&' };
@@ -63,7 +63,7 @@ impl std::fmt::Display for Query {
     }
 }
 
-/// Text as a part of an address, be it between slashes or behind the `?`.
+/// Percent-encodes text for a path segment or a query string.
 pub(crate) fn encoded(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -18,10 +18,10 @@ use super::error::ApiError;
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
-/// Events that are sent piece by piece.
+/// Server-sent events.
 pub(crate) const EVENTS: &str = "text/event-stream";
 
-/// Shorter bodies fit into a packet or two as they are.
+/// Shorter bodies fit into a packet or two uncompressed.
 const MIN_GZIP_SIZE: usize = 1_400;
 
 /// A response of this content type.
@@ -37,15 +37,15 @@ pub(crate) fn json(value: &impl Serialize) -> Result<Response, ApiError> {
     Ok(reply(JSON, text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error))?))
 }
 
-/// A response that is saved as a file.
+/// A response that browsers save as a file.
 pub(crate) fn download(kind: &'static str, name: &str, body: String) -> Response {
     let mut response = reply(kind, body);
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
-    response.headers_mut().insert(CONTENT_DISPOSITION, disposition.expect("names of files are plain"));
+    response.headers_mut().insert(CONTENT_DISPOSITION, disposition.expect("file names are ASCII"));
     response
 }
 
-/// Whether a reader unpacks gzip.
+/// Whether the client accepts gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|one| {
@@ -56,10 +56,9 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The response with a compressed body if it is long enough. Event streams are left as they are.
+/// The response with a compressed body if it is long enough. Event streams and images are not compressed.
 ///
-/// By hand, because the layer of tower-http brings three more crates for what flate2, which is here anyway, does in a few
-/// lines.
+/// Not done with tower-http, whose layer adds three crates for what takes a few lines with flate2.
 pub(crate) async fn packed(response: Response) -> Response {
     let is_left =
         |kind: &HeaderValue| kind.as_bytes().starts_with(b"image/") || kind.as_bytes() == EVENTS.as_bytes();
@@ -71,7 +70,7 @@ pub(crate) async fn packed(response: Response) -> Response {
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return Response::from_parts(head, Body::empty());
     };
-    // Pages of a run come from routes within routes, which have measured them as they were.
+    // Nested routes of a run have already set the uncompressed length.
     head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if bytes.len() < MIN_GZIP_SIZE {

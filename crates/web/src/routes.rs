@@ -1,4 +1,4 @@
-//! All routes, with what a request needs to get there.
+//! All routes, with their middleware.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time to receive a dataset.
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// All routes, in groups by what a request needs. The layer added last is the first that a request passes.
+/// All routes, grouped by what a request needs. The layer added last runs first.
 pub(crate) fn routes(app: &Arc<App>) -> Router {
     let uploads = limited(upload_routes(app), Limits { timeout: UPLOAD_TIMEOUT, body: BodyLimit::Upload });
     let results = study_routes(app).layer(from_fn_with_state(Arc::clone(app), require_results));
@@ -40,7 +40,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .with_state(Arc::clone(app))
 }
 
-/// Showing and giving back the token; needs none.
+/// Login and logout; need no token.
 fn login_routes(app: &App) -> Router<Arc<App>> {
     let at = |path: &str| format!("{}{path}", app.base);
     Router::new()
@@ -48,7 +48,7 @@ fn login_routes(app: &App) -> Router<Arc<App>> {
         .route(&at("/logout"), post(pages::login::log_out))
 }
 
-/// Needs no token: says nothing about a study.
+/// Needs no token, because these responses reveal nothing about a study.
 fn public_routes(app: &App) -> Router<Arc<App>> {
     asset_routes(app).route(&format!("{}/health", app.base), get(api::health))
 }
@@ -57,7 +57,7 @@ fn asset_routes(app: &App) -> Router<Arc<App>> {
     Router::new().route(&format!("{}/assets/{{name}}", app.base), get(assets::asset))
 }
 
-/// Needs the token, and no results: runs, datasets and what describes the server.
+/// Needs the token but no results: runs, datasets, metrics and the OpenAPI document.
 fn run_routes(app: &App) -> Router<Arc<App>> {
     let at = |path: &str| format!("{}{path}", app.base);
     let mut routes = description_routes(app)
@@ -85,16 +85,16 @@ fn description_routes(app: &App) -> Router<Arc<App>> {
     api_routes(app, operations::description())
 }
 
-/// The routes of described operations: a route of the API is in the OpenAPI document, because both come from one table.
+/// API routes. Routes and OpenAPI document come from one table, so every route is documented.
 fn api_routes(app: &App, operations: Vec<Operation>) -> Router<Arc<App>> {
     operations.into_iter().fold(Router::new(), |routes, operation| {
         routes.route(&format!("{}{}{}", app.base, operations::ROOT, operation.path), operation.handler)
     })
 }
 
-/// Needs the token, and takes longer and larger requests than others.
+/// Needs the token; has a longer timeout and a larger body limit.
 fn upload_routes(app: &App) -> Router<Arc<App>> {
-    // A synonym of POST, which is what `curl --upload-file` sends; not described.
+    // PUT is what `curl --upload-file` sends; an undocumented alias of POST.
     let path = format!("{}{}/datasets", app.base, operations::ROOT);
     api_routes(app, operations::uploads()).route(&path, put(runs::api::upload))
 }
@@ -118,7 +118,7 @@ fn study_routes(app: &App) -> Router<Arc<App>> {
         .fallback(async || ApiError::from_status(StatusCode::NOT_FOUND))
 }
 
-/// The results of a run, which are those of a study. Requests come through the routes of its server, which check them.
+/// The results of a run. Requests arrive through the routes of the server, which check them.
 pub(crate) fn run_results_routes(app: &App) -> Router<Arc<App>> {
     study_routes(app).merge(asset_routes(app)).merge(description_routes(app))
 }

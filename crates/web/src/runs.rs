@@ -1,8 +1,8 @@
-//! Runs that are made, started and watched in the browser.
+//! Runs that are created, started and monitored in the browser.
 //!
-//! A run is of the study that the server shows, or of a study of its own in `runs/NAME/`, which the command line can run
-//! as well. Each has a folder there with a `run.json`, so that it survives the server. A key that somebody types is held
-//! in memory only, until its run ends.
+//! A run belongs to the served study, or has a study of its own in `runs/NAME/`, which the command line can run as well.
+//! Each run has a `run.json` there, so that it survives a restart. API keys typed by users are held in memory only, until
+//! the run ends.
 
 pub(crate) mod api;
 mod create;
@@ -43,11 +43,11 @@ use self::worker::ActiveRun;
 use super::error::ApiError;
 use super::single_flight::SingleFlight;
 
-/// Runs that may be active at a time.
+/// Maximum number of active runs.
 const MAX_ACTIVE_RUNS: usize = 2;
-/// Pages that watch runs at a time.
+/// Maximum number of event streams.
 const MAX_LISTENERS: usize = 64;
-/// A longer text is not a key.
+/// Maximum length of an API key.
 const MAX_KEY_LEN: usize = 4_096;
 
 /// The runs of a server: those on disk and those that are active.
@@ -111,7 +111,7 @@ impl Runs {
         self.store.datasets().delete(name)
     }
 
-    /// Starts a run with the keys that were typed for it, by the id of what needs them.
+    /// Starts a run with the typed keys, by the id of [`RequiredKey`].
     pub(crate) fn start(
         self: &Arc<Self>,
         name: &str,
@@ -122,14 +122,14 @@ impl Runs {
         {
             let mut all = self.active();
             if all.contains_key(name) {
-                return Err(conflict("this run is going on already"));
+                return Err(conflict("this run is already active"));
             }
             if before.of_study && all.values().any(|other| other.latest().of_study) {
-                return Err(conflict("another run of this study is going on; wait for it, or cancel it"));
+                return Err(conflict("another run of this study is active; wait for it or cancel it"));
             }
             if all.len() >= MAX_ACTIVE_RUNS {
                 return Err(conflict(&format!(
-                    "{MAX_ACTIVE_RUNS} runs are going on already; wait for one to end, or cancel it"
+                    "{MAX_ACTIVE_RUNS} runs are already active; wait for one to end or cancel one"
                 )));
             }
             // From here on no other request can start it.
@@ -148,7 +148,7 @@ impl Runs {
         }
     }
 
-    /// Everything that a run needs, or why it cannot begin.
+    /// Loads and checks everything that a run needs.
     fn prepare(&self, record: &RunRecord, typed: &BTreeMap<String, String>) -> Result<worker::Job, ApiError> {
         let lock = self.store.lock(record)?;
         let mut study = Study::clone(&*self.store.study(&self.store.study_folder(record))?);
@@ -156,12 +156,12 @@ impl Runs {
         let needs = keys(&study, &selection);
         for (id, key) in typed.iter().filter(|(_, key)| !key.trim().is_empty()) {
             let Some(need) = needs.iter().find(|need| need.id == *id) else {
-                return Err(ApiError::bad_request("a key is for something that this run does not ask"));
+                return Err(ApiError::bad_request("unknown key id; expected one of the `keys` of the plan"));
             };
             let key = key.trim();
             if key.len() > MAX_KEY_LEN || !key.bytes().all(|byte| matches!(byte, b'!'..=b'~')) {
                 return Err(ApiError::bad_request(
-                    "that is no key: it has characters that no header can carry",
+                    "invalid API key; it is too long or has characters other than printable ASCII",
                 ));
             }
             for eval in study.evals.iter_mut().filter(|eval| key_id(eval) == need.id) {
@@ -172,11 +172,11 @@ impl Runs {
         Ok(worker::Job { study, selection, folder: self.store.folder().join(&record.name), lock })
     }
 
-    /// The first call waits for requests in flight, the second leaves at once.
+    /// The first call waits for requests in flight, the second aborts them.
     pub(crate) fn cancel(&self, name: &str) -> Result<Arc<RunRecord>, ApiError> {
         let Some(active) = self.active().get(name).cloned() else {
             self.get(name)?;
-            return Err(conflict("this run is not going on"));
+            return Err(conflict("this run is not active"));
         };
         active.cancel();
         Ok(active.latest())
@@ -186,7 +186,7 @@ impl Runs {
     pub(crate) fn delete(&self, name: &str) -> Result<(), ApiError> {
         let record = self.get(name)?;
         if !record.state.is_over() || self.active().contains_key(name) {
-            return Err(conflict("this run is going on; cancel it first"));
+            return Err(conflict("this run is active; cancel it first"));
         }
         let folder = self.store.existing_folder(name)?;
         if !record.of_study {
@@ -217,7 +217,7 @@ impl Runs {
     }
 }
 
-/// What a study is of, in words.
+/// The suite or dataset of a study, in words.
 fn describe_source(study: &Study) -> String {
     match &study.dataset {
         Some(dataset) => format!("dataset {}, {} questions", dataset.name(), dataset.len()),

@@ -1,10 +1,10 @@
-//! Makes control characters in text of models visible.
+//! Makes control characters in model output visible.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Control characters as visible symbols: a terminal's escape becomes `␛`, an override of the
-/// direction of writing its number. Line breaks and tabs stay. What is special in HTML is the template's concern.
+/// Replaces control characters by visible symbols: an escape character becomes `␛`, a bidirectional override its code
+/// point. Line breaks and tabs stay. HTML is escaped by the templates.
 pub(crate) fn escape_invisible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_invisible) {
         return Cow::Borrowed(text);
@@ -13,7 +13,7 @@ pub(crate) fn escape_invisible(text: &str) -> Cow<'_, str> {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            // A line may end as on Windows.
+            // A Windows line ending.
             '\r' if characters.peek() == Some(&'\n') => {}
             hidden if !is_invisible(hidden) => shown.push(hidden),
             '\u{7f}' => shown.push('\u{2421}'),

@@ -1,4 +1,4 @@
-//! Serves a study: connections, and what becomes of runs when the server ends.
+//! Serves a study: accepts connections, and drains runs at shutdown.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,29 +20,29 @@ use super::auth::Access;
 use super::routes::{routes, run_results_routes};
 use super::runs::Runs;
 
-/// Connections at a time; more wait.
+/// Maximum number of concurrent connections; more wait.
 const MAX_CONNECTIONS: usize = 1_024;
-/// Length of a request line with its headers.
+/// Maximum length of a request line with its headers.
 const MAX_HEAD_LEN: usize = 32 * 1024;
 /// Time to receive the headers of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait for runs to record their end in an immediate shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// What to serve, and to whom.
+/// Options of a server.
 #[derive(Debug)]
 pub struct ServeOptions {
-    /// The folder of the study.
+    /// The study directory.
     pub folder: PathBuf,
     /// The title of the study.
     pub title: String,
-    /// The base path: empty, or as `/x`.
+    /// The base path: empty, or like `/x`.
     pub base: String,
     /// Which requests are allowed.
     pub access: Access,
 }
 
-/// Why a study is not served.
+/// Why a study can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The study could not be opened.
@@ -50,19 +50,19 @@ pub enum ServeError {
     Points(#[from] PointsError),
 }
 
-/// What a server tells whoever started it.
+/// Events that a server reports to its caller.
 #[derive(Debug)]
 pub enum Notice<'a> {
-    /// The study is open and requests are answered; with what to know about the study.
+    /// The study is open and the server accepts requests.
     Ready {
         /// Notes on the study.
         remarks: &'a [String],
     },
-    /// The server was told to shut down and waits for requests of runs that are in flight.
+    /// The server is shutting down and waits for the requests that runs have in flight.
     Draining,
 }
 
-/// Serves until `shutdown` is raised. Active runs are then drained, and left at once if it is raised further.
+/// Serves until `shutdown` is raised. Active runs are then drained, or aborted if it is raised to immediate.
 ///
 /// # Errors
 /// A [`ServeError`] when the study cannot be opened; an error of `on_notice`, which ends the server.
@@ -74,13 +74,13 @@ pub async fn serve<E: From<ServeError>>(
 ) -> Result<(), E> {
     let snapshot = match Snapshot::open(&options.folder, None).await {
         Ok(snapshot) => Some(snapshot),
-        // A study that has a study.toml can be run from here.
+        // A study that has a study.toml can be run from the web app.
         Err(PointsError::Empty { .. }) if options.folder.join(Study::FILE).exists() => None,
         Err(error) => return Err(ServeError::from(error).into()),
     };
     let remarks = match &snapshot {
         Some(snapshot) => snapshot.remarks.clone(),
-        None => vec!["the study has no trials yet; the page Runs starts a run".to_owned()],
+        None => vec!["the study has no trials yet; start a run on the Runs page".to_owned()],
     };
     let app = Arc::new(App::new(
         options.folder,
@@ -92,7 +92,7 @@ pub async fn serve<E: From<ServeError>>(
     ));
     let accepting = tokio::spawn(accept(listener, routes(&app)));
     on_notice(Notice::Ready { remarks: &remarks })?;
-    // A sender that is gone cannot say anything more, so the server ends.
+    // A dropped sender also ends the server.
     let _ = shutdown.wait_for(|stop| *stop != Shutdown::None).await;
     if let Ok(runs) = app.runs()
         && runs.active_count() > 0
@@ -134,7 +134,7 @@ async fn accept(listener: TcpListener, routes: Router) {
                 .max_buf_size(MAX_HEAD_LEN)
                 .serve_connection(TokioIo::new(stream), routes);
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection broke");
+                tracing::debug!(%error, "connection failed");
             }
             drop(slot);
         });
@@ -144,12 +144,12 @@ async fn accept(listener: TcpListener, routes: Router) {
 /// Binds to an address.
 ///
 /// # Errors
-/// When the port is taken or the address is not of this machine.
+/// When the port is in use or the address is not local.
 pub async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket =
         if address.is_ipv4() { tokio::net::TcpSocket::new_v4()? } else { tokio::net::TcpSocket::new_v6()? };
-    // A server that has just stopped leaves its port in a state that would keep the next one out. Windows understands
-    // the same option as leave to take a port that is in use.
+    // A port stays in TIME_WAIT after a server stops, which would block a restart. On Windows the same option would allow
+    // binding to a port that is in use.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

@@ -58,8 +58,7 @@ pub(crate) async fn find_trial(
     path: &TrialPath,
     query: &Query,
 ) -> Result<TrialDetails, ApiError> {
-    let absent =
-        || ApiError::not_found("there is no such trial; it may have been asked anew with other settings");
+    let absent = || ApiError::not_found("no such trial; it may have been rerun with other settings");
     let repeat = number::<u32>(query, "repeat")?.unwrap_or(0);
     let db = &study.analyses.db;
     let params = params_of_point(db, &path.eval, &path.task, &path.point).await?.ok_or_else(absent)?;
@@ -84,7 +83,7 @@ pub(crate) async fn read_transcript(app: &App, trial: &StoredTrial) -> Option<Tr
     match read.await {
         Ok(Ok(transcript)) => transcript,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the cache cannot be read");
+            tracing::warn!(%error, "the cache can't be read");
             None
         }
         Err(error) => {

@@ -1,7 +1,7 @@
 //! Which trials a query selects, page by page.
 //!
-//! The counters say how many trials each point has, so that a page knows its points without reading a trial. Only a
-//! text is looked for in the trials themselves, once for all pages.
+//! Pages are located by the trial counts of points, without reading trials. Only a text search reads the trials, once for
+//! all pages.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use super::error::ApiError;
 use super::point_id::point_id;
 use super::query_string::Query;
 
-/// Trials on a page by default.
+/// Default number of trials per page.
 pub(crate) const PAGE_SIZE: usize = 50;
-/// The largest page of the API.
+/// Maximum number of trials per page in the API.
 pub(crate) const MAX_PAGE_SIZE: usize = 500;
 
 /// The parameters that select trials.
@@ -34,7 +34,7 @@ pub(crate) struct TrialQuery {
 }
 
 impl TrialQuery {
-    /// Reads it from an address.
+    /// Reads it from a query string.
     pub(crate) fn from_query(query: &Query) -> Result<Self, ApiError> {
         let mut conditions: Vec<String> = Vec::new();
         conditions.extend(query.all("eval").map(|eval| format!("eval_id={eval}")));
@@ -44,7 +44,7 @@ impl TrialQuery {
                 let item = item.strip_prefix("params.").unwrap_or(item);
                 if !item.contains('=') {
                     return Err(ApiError::bad_request(format_args!(
-                        "`{item}` is no condition on a parameter; expected NAME=VALUE, as `length=8..32`"
+                        "`{item}` is not a condition on a parameter; expected NAME=VALUE, such as `length=8..32`"
                     )));
                 }
                 conditions.push(format!("params.{item}"));
@@ -64,13 +64,13 @@ const STATUSES: [Outcome; 3] = [Outcome::Correct, Outcome::Incorrect, Outcome::T
 fn status(name: &str) -> Result<Outcome, ApiError> {
     STATUSES.into_iter().find(|status| status.name() == name).ok_or_else(|| {
         ApiError::bad_request(format_args!(
-            "`{name}` is no status; there are correct, incorrect and truncated"
+            "unknown status `{name}`; expected `correct`, `incorrect` or `truncated`"
         ))
     })
 }
 
-/// The points that have such trials, in the order in which these are shown: by evaluation, task, coordinates, index and
-/// repeat.
+/// The points with selected trials, in display order: by evaluation, task and parameters. Trials of a point are ordered by
+/// index and repeat.
 #[derive(Debug)]
 pub(crate) struct TrialIndex {
     which: TrialFilter,
@@ -85,7 +85,7 @@ struct ListedPoint {
     start: u64,
 }
 
-/// One trial among others.
+/// Identifies a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrialName {
     pub(crate) eval_id: String,
@@ -168,7 +168,7 @@ impl TrialIndex {
         let mut skip = self.points.get(point_index).map_or(0, |point| first - point.start) as usize;
         while found.len() < max && point_index < self.points.len() {
             let left = (max - found.len()) as u64;
-            // Points of one file that are shown whole are read together; one of which a part is shown, alone.
+            // Consecutive points of one file are read together if all their trials are shown.
             let mut sum = 0;
             let run = self.points[point_index..]
                 .iter()
@@ -200,8 +200,7 @@ impl TrialIndex {
         let params: Vec<&str> = points.iter().map(|point| point.at.params.as_str()).collect();
         let PointTrialCount { eval_id, base_task, .. } = &points[0].at;
         let of = PointSet { eval_id, base_task, params: &params };
-        // Further on at one point, as of an import, only the numbers of its trials are sorted to find the few that are
-        // shown.
+        // Far into a large point, such as that of an import, it is cheaper to sort only the trial numbers.
         if let [params] = params[..]
             && skip >= PAGE_SIZE
         {
@@ -218,7 +217,7 @@ impl TrialIndex {
         Ok(found)
     }
 
-    /// The trials before and after this one; none if the trial is not listed.
+    /// The trials before and after this one; `None` if it is not listed.
     pub(crate) async fn neighbors(
         &self,
         db: &PointsDb,
@@ -264,7 +263,7 @@ impl TrialIndex {
     }
 }
 
-/// Coordinates in an order that people expect: 4 before 16.
+/// Parameters of a point, ordered numerically: 4 before 16.
 #[derive(Debug)]
 pub(crate) struct Coordinates {
     values: Vec<(String, Value)>,
@@ -292,14 +291,14 @@ impl Coordinates {
     }
 }
 
-/// The coordinates that go by a name, at an evaluation on a task.
+/// The parameters of the point with this id, for an evaluation and a task.
 pub(crate) async fn params_of_point(
     db: &PointsDb,
     eval_id: &str,
     task: &str,
     name: &str,
 ) -> Result<Option<String>, PointsError> {
-    // An id in a URL could be read as a pattern, so it has to be an exact one.
+    // A filter would read wildcards in the id, so it must be an exact one.
     if !db.evals().iter().any(|eval| eval.eval_id == eval_id) {
         return Ok(None);
     }
@@ -335,7 +334,7 @@ mod tests {
         assert_eq!(read.which.statuses, [Outcome::Truncated]);
         assert_eq!(read.which.text.as_deref(), Some("42"));
         assert_eq!(query("/trials?eval=&text=").unwrap(), TrialQuery::default());
-        assert!(query("/trials?status=wrong").unwrap_err().message.contains("there are correct"));
+        assert!(query("/trials?status=wrong").unwrap_err().message.contains("expected `correct`"));
         assert!(query("/trials?params=length").unwrap_err().message.contains("`length=8..32`"));
     }
 }

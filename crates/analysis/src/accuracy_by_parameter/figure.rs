@@ -1,17 +1,17 @@
-//! Projections as lines with bands, surfaces as heat maps.
+//! Projections as lines with confidence bands, surfaces as heat maps.
 
 use reasonscape_charts::{Axis, Bounds as ChartBounds, Cell, Figure, Heatmap, Layer, Panel, Point};
 use reasonscape_points::Value;
 
 use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
 
-/// More panels than these cannot be read on one page.
+/// Panels that fit on a page.
 const MAX_PANELS: usize = 24;
 
-/// Values that grow by at least this factor from end to end are drawn by their logarithms.
+/// A ratio of largest to smallest value from which the axis is logarithmic.
 const WIDE: f64 = 20.0;
 
-/// One panel a task, one line with its band an evaluation.
+/// One panel per task, one line with its confidence band per evaluation.
 pub fn projection_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
     let panel = |grid: &AccuracyGrid| {
         let (axis, positions) = horizontal_axis(&grid.axes[0]);
@@ -28,10 +28,10 @@ pub fn projection_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
         panel
     };
     let panels: Vec<Panel> = grids.iter().map(panel).collect();
-    captioned("Accuracy along one parameter", grids, confidence, panels)
+    captioned("Accuracy by one parameter", grids, confidence, panels)
 }
 
-/// One panel an evaluation and task, coloured by accuracy.
+/// One panel per evaluation and task, colored by accuracy.
 pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
     let several_tasks = grids.len() > 1;
     let panels: Vec<Panel> = grids
@@ -47,9 +47,9 @@ pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
             )
         })
         .collect();
-    // Three heat maps side by side leave no room for the key to their colours.
+    // Three heat maps side by side leave no room for their color scale.
     let columns = panels.len().min(2);
-    captioned("Accuracy over two parameters", grids, confidence, panels).columns(columns)
+    captioned("Accuracy by two parameters", grids, confidence, panels).columns(columns)
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
@@ -78,7 +78,7 @@ fn between(x: f64, cell: &AccuracyGridCell, y: f64) -> Point {
     Point::between(x, y, cell.estimate.low, cell.estimate.high)
 }
 
-/// The axis of a parameter, and where each of its values stands on it.
+/// The axis of a parameter, and the position of each of its values.
 fn horizontal_axis(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
     if !axis.is_numeric {
         let names = axis.values.iter().map(ToString::to_string);
@@ -92,9 +92,9 @@ fn horizontal_axis(axis: &AccuracyGridAxis) -> (Axis, Vec<f64>) {
     (axis, values)
 }
 
-/// The panels under a title, with what a reader has to know.
+/// The panels with title, subtitle and notes.
 fn captioned(title: &str, grids: &[AccuracyGrid], confidence: f64, mut panels: Vec<Panel>) -> Figure {
-    // Views of one task along different parameters are of the same trials.
+    // Grids of one task by different parameters share their trials, which are counted once.
     let is_one_task = grids.windows(2).all(|pair| pair[0].task == pair[1].task);
     let counted = if is_one_task { &grids[..grids.len().min(1)] } else { grids };
     let trials: u64 = counted.iter().flat_map(|grid| &grid.cells).map(|cell| cell.n).sum();
@@ -108,18 +108,19 @@ fn captioned(title: &str, grids: &[AccuracyGrid], confidence: f64, mut panels: V
         }
         _ => title.to_owned(),
     };
-    let mut figure = Figure::new(title)
-        .subtitle(format!("{trials} trials, estimated by {mode}, {}% intervals", percent(confidence)));
+    let mut figure = Figure::new(title).subtitle(format!(
+        "{trials} trials, estimated by {mode}, {} % confidence intervals",
+        percent(confidence)
+    ));
     figure.panels = panels;
     let mut mixed: Vec<&str> =
         grids.iter().filter(|grid| !grid.mixed.is_empty()).map(|grid| grid.task.as_str()).collect();
     mixed.dedup();
     if !mixed.is_empty() {
-        figure = figure.note(format!("other parameters change along on {}", mixed.join(", ")));
+        figure = figure.note(format!("other parameters vary along with the axes on {}", mixed.join(", ")));
     }
     if left_out > 0 {
-        figure =
-            figure.note(format!("{left_out} more panels are left out; a filter chooses which are shown"));
+        figure = figure.note(format!("{left_out} more panels are not shown; use a filter to select panels"));
     }
     figure
 }

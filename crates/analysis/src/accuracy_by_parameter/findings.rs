@@ -1,15 +1,15 @@
-//! What views show, in words.
+//! Findings on accuracy by parameter.
 
 use super::{AccuracyGrid, AccuracyGridCell};
 use crate::join_truncated;
 
-/// From where to where an evaluation goes on a task, with both their names.
+/// The range of accuracies of an evaluation on a task, with both names.
 pub fn surface_finding(grid: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<String> {
     let label = &cells.first()?.label;
     Some(format!("{label} on {}: {}", grid.task, surface_range(grid, cells)?))
 }
 
-/// From where to where an evaluation goes, if its intervals tell any two places apart.
+/// The range of accuracies of an evaluation, if any two of its intervals don't overlap.
 pub fn surface_range(grid: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<String> {
     let known = || cells.iter().filter(|cell| cell.estimate.point.is_some());
     let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
@@ -26,7 +26,7 @@ pub fn surface_range(grid: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<
         .then(|| format!("from {} to {}", describe(best), describe(worst)))
 }
 
-/// Where evaluations stand at the last value as against the first.
+/// How accuracy changes from the first value to the last.
 pub fn projection_finding(grid: &AccuracyGrid) -> Option<String> {
     let last = grid.axes[0].values.len().checked_sub(1).filter(|last| *last > 0)?;
     let [mut lower, mut higher, mut unclear] = [Vec::new(), Vec::new(), Vec::new()];
@@ -43,7 +43,7 @@ pub fn projection_finding(grid: &AccuracyGrid) -> Option<String> {
         list.push(start.label.clone());
     }
     let parts: Vec<String> =
-        [("falls for", lower), ("rises for", higher), ("shows no clear change for", unclear)]
+        [("falls for", lower), ("rises for", higher), ("shows no significant change for", unclear)]
             .into_iter()
             .filter(|(_, names)| !names.is_empty())
             .map(|(word, names)| format!("{word} {}", join_truncated(&names)))

@@ -20,10 +20,10 @@ pub enum GroupColumn {
 }
 
 impl GroupColumn {
-    /// The columns that there are.
+    /// All columns.
     pub const ALL: [Self; 5] = [Self::Model, Self::BaseTask, Self::EvalId, Self::Template, Self::Sampler];
 
-    /// The name of the column, in lines and on the command line.
+    /// The name of the column, in files and on the command line.
     pub fn name(self) -> &'static str {
         self.field().name()
     }
@@ -45,7 +45,7 @@ impl FromStr for GroupColumn {
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|column| column.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(|column| format!("`{}`", column.name())).join(", ");
-            format!("no such group; expected {names}")
+            format!("unknown group `{name}`; expected {names}")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The log of what was measured on each answered question.
+//! The sample log: the measures of each answer.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -11,26 +11,26 @@ use serde::{Serialize, Serializer};
 
 use crate::error::AnalysisError;
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogKind {
-    /// A line of JSON an answer.
+    /// JSON Lines, one line per answer.
     Jsonl,
-    /// For `reasonscape sql` and every other tool that opens Parquet.
+    /// Parquet, for `reasonscape sql` and other tools.
     Parquet,
 }
 
 impl LogKind {
-    /// The kind that the ending of a file says.
+    /// The format of a file, from its extension.
     ///
     /// # Errors
-    /// [`AnalysisError::Input`] for any other ending.
+    /// [`AnalysisError::Input`] for any other extension.
     pub fn from_path(path: &Path) -> Result<Self, AnalysisError> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Ok(Self::Jsonl),
             Some("parquet") => Ok(Self::Parquet),
             _ => Err(AnalysisError::input(format_args!(
-                "`{}` says no kind of log; let it end in .jsonl or .parquet",
+                "unknown log format of `{}`; expected a file name that ends in .jsonl or .parquet",
                 path.display()
             ))),
         }
@@ -39,14 +39,14 @@ impl LogKind {
 
 /// A log that is being written.
 pub enum Log<'w> {
-    /// Lines of JSON.
+    /// JSON Lines.
     Jsonl(&'w mut (dyn Write + Send)),
     /// One Parquet file.
     Parquet(Box<SampleLog<&'w mut (dyn Write + Send)>>),
 }
 
 impl<'w> Log<'w> {
-    /// Starts a log whose kind is that of the path; it is written to `out`.
+    /// Starts a log in the format of the path's extension; it is written to `out`.
     ///
     /// # Errors
     /// [`AnalysisError::Input`] when the path ends in neither .jsonl nor .parquet, and errors of writing.
@@ -72,7 +72,7 @@ impl<'w> Log<'w> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes buffered rows and closes the log.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -110,8 +110,7 @@ impl LogPart {
     }
 }
 
-/// An answered question with what was measured. It holds what it was measured from, so that the log can be measured
-/// again.
+/// An answer and its measures. The inputs are included, so that metrics can be computed again from the log.
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,
@@ -155,7 +154,7 @@ struct Line<'a> {
     template: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sampler: Option<&'a str>,
-    /// `stored` where `correct` is not what a comparison with the target gives.
+    /// `stored` if `correct` doesn't come from a comparison with the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     scorer: Option<&'static str>,
 }

@@ -9,29 +9,29 @@ use serde::Serialize;
 use super::Model;
 use crate::verdict_name;
 
-/// Of tests at 5 %, those that find a difference where there is none.
+/// Significance level.
 const LEVEL: f64 = 0.05;
 
 /// Two models on the tasks that both answered.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
-    /// The result in words.
+    /// The result as a sentence.
     pub sentence: String,
-    /// The name of A, where it has one.
+    /// The name of A, if it has one.
     pub a: Option<String>,
-    /// The name of B.
+    /// The name of B, if it has one.
     pub b: Option<String>,
-    /// Of A: `better`, `worse` or `cannot tell`.
+    /// The verdict on A: `better`, `worse` or `cannot tell`.
     pub verdict: &'static str,
-    /// The test and the interval.
+    /// The test and the confidence interval.
     #[serde(flatten)]
     pub paired: PairedComparison,
     /// The p-value, corrected for the number of pairs (Holm).
     pub p_adjusted: Option<f64>,
 }
 
-/// All pairs of models, each with the one that came first as A. Where groups are made by task, `task` is the place of the task
-/// among their columns, and only groups of the same task are compared: others have no problem in common.
+/// All pairs of models; the one that came first is A. If groups are split by task, `task` is the index of that column, and
+/// only groups of the same task are compared: others have no problem in common.
 ///
 /// # Errors
 /// A [`StatsError`] when the summaries do not allow the tests.
@@ -78,7 +78,7 @@ fn sentence([a, b]: [&str; 2], paired: &PairedComparison, verdict: Verdict) -> S
     let tasks = if paired.tasks == 1 { "task" } else { "tasks" };
     let on = format!("on the {} {tasks} that both answered", paired.tasks);
     let points = 100.0 * difference.abs();
-    let between = |low: f64, high: f64| format!("95 % interval {:+.1} to {:+.1}", 100.0 * low, 100.0 * high);
+    let between = |low: f64, high: f64| format!("95 % CI {:+.1} to {:+.1}", 100.0 * low, 100.0 * high);
     let interval = paired
         .low
         .zip(paired.high)
@@ -87,11 +87,13 @@ fn sentence([a, b]: [&str; 2], paired: &PairedComparison, verdict: Verdict) -> S
         Verdict::Better => format!("{a} is better than {b} by {points:.1} percentage points{interval} {on}"),
         Verdict::Worse => format!("{a} is worse than {b} by {points:.1} percentage points{interval} {on}"),
         Verdict::CannotTell => {
-            // Among many pairs some intervals leave out zero by luck.
+            // With many pairs, some intervals exclude zero by chance.
             let alone = paired.p.is_some_and(|p| p <= LEVEL);
-            let but = if alone { "; as one of several pairs that is not enough" } else { "" };
+            let but = if alone { "; not significant after correction for the number of pairs" } else { "" };
             let difference = 100.0 * difference;
-            format!("cannot tell {a} and {b} apart: {difference:+.1} percentage points{interval} {on}{but}")
+            format!(
+                "no significant difference between {a} and {b}: {difference:+.1} percentage points{interval} {on}{but}"
+            )
         }
     }
 }
@@ -117,12 +119,15 @@ mod tests {
         let say = |paired: &PairedComparison, p| sentence(["A", "B"], paired, verdict(paired, Some(p)));
         assert_eq!(
             say(&paired, 0.004),
-            "A is better than B by 10.0 percentage points (95 % interval +4.1 to +16.2) on the 200 tasks that both \
+            "A is better than B by 10.0 percentage points (95 % CI +4.1 to +16.2) on the 200 tasks that both \
              answered"
         );
         let unsure = say(&paired, 0.06);
-        assert!(unsure.starts_with("cannot tell A and B apart: +10.0 percentage points"), "{unsure}");
-        assert!(unsure.ends_with("; as one of several pairs that is not enough"), "{unsure}");
+        assert!(
+            unsure.starts_with("no significant difference between A and B: +10.0 percentage points"),
+            "{unsure}"
+        );
+        assert!(unsure.ends_with("; not significant after correction for the number of pairs"), "{unsure}");
         let worse = PairedComparison { difference: Some(-0.1), low: None, high: None, tasks: 1, ..paired };
         assert_eq!(
             say(&worse, 0.01),

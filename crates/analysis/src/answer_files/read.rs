@@ -1,4 +1,4 @@
-//! Files of results to one summary per group, on all cores and in the order of the lines.
+//! Reads answer files into one summary per group, on all cores and in the order of the lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -21,20 +21,20 @@ use reasonscape_ingest::answers::FieldMap;
 use reasonscape_ingest::answers::LineChunks;
 use reasonscape_ingest::answers::Scorer;
 
-/// How results are read.
+/// How answer files are read.
 #[derive(Debug)]
 pub struct AnswerOptions {
-    /// What the fields are called.
+    /// The names of the fields.
     pub names: FieldMap,
-    /// What is measured.
+    /// The metrics to compute.
     pub rules: MetricOptions,
-    /// Whether bad lines are left out instead of refused.
+    /// Whether invalid lines are skipped instead of rejected.
     pub skip_bad: bool,
-    /// How many false steps are kept as examples.
+    /// The number of false steps to keep as examples.
     pub examples: usize,
-    /// What decides whether an answer is correct; `None` for what each line asks for.
+    /// The scorer of all lines; `None` uses the scorer that each line names.
     pub scorer: Option<Scorer>,
-    /// The columns by which answers are grouped; in a plain file, the model.
+    /// The columns by which answers are grouped; by default the model.
     pub by: Vec<GroupColumn>,
 }
 
@@ -51,20 +51,20 @@ impl Default for AnswerOptions {
     }
 }
 
-/// What the files hold.
+/// The contents of the files.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// The groups, in the order in which they first appear; each is a model unless something else was asked for.
+    /// The groups, in the order of their first line; by default each is a model.
     pub models: Vec<Model>,
-    /// Lines that were left out.
+    /// Skipped lines.
     pub skipped: u64,
     /// The first false steps, in the order of the lines.
     pub examples: Vec<Example>,
-    /// The scorers that decided.
+    /// The scorers in use.
     pub scorers: ScorersUsed,
 }
 
-/// The scorers that decided about answers.
+/// The scorers that answers were scored by.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScorersUsed {
     exact: bool,
@@ -77,7 +77,7 @@ impl ScorersUsed {
         self.stored |= other.stored;
     }
 
-    /// `exact`, `stored`, or `mixed` where lines differ.
+    /// `exact`, `stored`, or `mixed` if lines differ.
     pub fn name(self) -> &'static str {
         match self {
             Self { exact: true, stored: true } => "mixed",
@@ -90,23 +90,23 @@ impl ScorersUsed {
 /// The answers of one model, or of another group.
 #[derive(Debug)]
 pub struct Model {
-    /// None where neither the file nor its name says it.
+    /// The name; `None` if neither the lines nor the file name have it.
     pub name: Option<String>,
-    /// The values of the columns that make the group.
+    /// The values of the columns that define the group.
     pub group: Vec<Option<String>>,
-    /// What was measured.
+    /// The metrics.
     pub summary: Summary,
-    /// Where the answers stand, in the pieces in which they were read.
+    /// The lines of the answers, by chunk.
     places: Vec<Places>,
 }
 
-/// Lines of a piece of a file.
+/// Lines of a chunk of a file.
 #[derive(Debug)]
 struct Places {
     file: usize,
-    /// Lines before the piece.
+    /// Lines before the chunk.
     before: u64,
-    /// In the piece, counted from 1.
+    /// Line numbers in the chunk, from 1.
     lines: Vec<u32>,
 }
 
@@ -119,26 +119,26 @@ impl Model {
                 None => answer -= part.lines.len(),
             }
         }
-        unreachable!("every answer has a place")
+        unreachable!("every answer has a line")
     }
 }
 
-/// A step of a reasoning that is false.
+/// A false step in the reasoning of an answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct Example {
-    /// Whose reasoning it is, where that is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// The question.
+    /// The id of the question.
     pub id: String,
     /// Line of the reasoning.
     pub line: usize,
-    /// The step as it was written.
+    /// The text of the step.
     pub text: String,
 }
 
-/// Bad lines that are shown; of more there is the number.
+/// Invalid lines to list; more are only counted.
 const MAX_SHOWN: usize = 20;
-/// More models than this are a field that names something else.
+/// More models than this mean that the field holds something else.
 const MAX_MODELS: usize = 1000;
 
 #[derive(Debug, Default)]
@@ -147,7 +147,7 @@ struct Bad {
     count: u64,
 }
 
-/// Reads what is not in a file: answers that are written at the same time.
+/// Reads answers from a stream.
 pub(super) fn read_stream(
     name: &str,
     reader: impl Read + Send,
@@ -161,7 +161,7 @@ pub(super) fn read_stream(
     reading.finish()
 }
 
-/// Reads all files; `-` is standard input. Nothing comes of files with bad lines, unless these are to be skipped.
+/// Reads all files; `-` is standard input. Invalid lines are an error, unless they are skipped.
 pub(super) fn read(
     paths: &[PathBuf],
     options: &AnswerOptions,
@@ -173,7 +173,7 @@ pub(super) fn read(
         paths.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum();
     let mut reading = Reading::new(options, progress, &names, total);
     for (file, path) in paths.iter().enumerate() {
-        // Of several files without the models' names, each is one.
+        // With several files, lines without a model name get the file name.
         let stem = names[file].strip_suffix(".jsonl").unwrap_or(&names[file]);
         reading.default_model = (paths.len() > 1).then(|| stem.to_owned());
         if path == Path::new("-") {
@@ -187,7 +187,7 @@ pub(super) fn read(
     reading.finish()
 }
 
-/// What the files are called: by their names, or by their paths where two names are the same.
+/// The names of the files in messages: file names, or paths if two file names are equal.
 fn file_names(paths: &[PathBuf]) -> Vec<String> {
     let name = |path: &Path| match path.file_name() {
         _ if path == Path::new("-") => "standard input".to_owned(),
@@ -213,7 +213,7 @@ struct Reading<'a> {
     default_model: Option<String>,
 }
 
-/// What a piece of a file holds.
+/// The contents of a chunk of a file.
 struct Part {
     models: Vec<Model>,
     lines: u32,
@@ -244,7 +244,7 @@ impl<'a> Reading<'a> {
         reader: impl Read + Send,
         logs: &mut [Log<'_>],
     ) -> Result<(), AnalysisError> {
-        // Enough pieces that no core waits long for another, few enough to fit into memory everywhere.
+        // Enough chunks to keep all cores busy, few enough to fit into memory.
         let at_once = (4 * rayon::current_num_threads()).min(64);
         let names = self.names;
         let failed = |source| AnalysisError::Read { name: names[file].clone(), source };
@@ -256,7 +256,7 @@ impl<'a> Reading<'a> {
                 return Err(AnalysisError::Stopped);
             }
             let kinds: Vec<LogKind> = logs.iter().map(Log::kind).collect();
-            // A line without an id is known by its number, so that each piece must know where it begins.
+            // A line without an id is identified by its number, so each chunk needs the number of its first line.
             let newlines: Vec<u64> =
                 batch.par_iter().map(|block| memchr::memchr_iter(b'\n', block).count() as u64).collect();
             let mut first = line;
@@ -345,7 +345,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// The values of the columns that make the group of a line.
+    /// The values of the columns that define the group of a line.
     fn group<'r>(
         &self,
         row: &'r AnswerRow<'_>,
@@ -356,13 +356,13 @@ impl<'a> Reading<'a> {
             (_, Some(value)) => Ok(Some(value)),
             (column, None) => {
                 let name = column.name();
-                Err(format!("`{name}` is missing, or is no text; `--by {name}` needs it"))
+                Err(format!("`{name}` is missing or not a string; `--by {name}` needs it"))
             }
         };
         self.options.by.iter().map(value).collect()
     }
 
-    /// Takes up a piece that begins after `line` lines, and says how many there are after it.
+    /// Adds a chunk that begins after `line` lines, and returns the number of lines after it.
     fn take(
         &mut self,
         file: usize,
@@ -383,12 +383,12 @@ impl<'a> Reading<'a> {
             let name = &self.names[file];
             return Err(if self.options.by == [GroupColumn::Model] {
                 AnalysisError::input(format_args!(
-                    "`{name}` names more than {MAX_MODELS} models; if `model` is something else there, name the right \
-                     field with `--map model=NAME`"
+                    "`{name}` has more than {MAX_MODELS} models; if another field holds the model, use `--map \
+                     model=NAME`"
                 ))
             } else {
                 AnalysisError::input(format_args!(
-                    "`{name}` has more than {MAX_MODELS} groups; give `--by` fewer columns"
+                    "`{name}` has more than {MAX_MODELS} groups; use fewer columns in `--by`"
                 ))
             });
         }
@@ -418,8 +418,8 @@ impl<'a> Reading<'a> {
 
     fn finish(mut self) -> Result<Results, AnalysisError> {
         if self.bad.count > 0 && !self.options.skip_bad {
-            let remedy = "mend them, or leave them out with `--skip-bad`";
-            return Err(refusal(&self.bad, &format!("cannot be read; nothing was computed; {remedy}")));
+            let remedy = "fix them, or skip them with `--skip-bad`";
+            return Err(refusal(&self.bad, &format!("cannot be parsed; nothing was computed; {remedy}")));
         }
         self.results.skipped = self.bad.count;
         let mut again = Bad::default();
@@ -437,7 +437,7 @@ impl<'a> Reading<'a> {
             }
         }
         if again.count > 0 {
-            let remedy = "number the answers to one question with `repeat`, or keep one of them";
+            let remedy = "number the samples of one question with `repeat`, or keep one of them";
             return Err(refusal(
                 &again,
                 &format!("repeat an id of the same model; nothing was computed; {remedy}"),
@@ -446,14 +446,14 @@ impl<'a> Reading<'a> {
         if self.results.models.is_empty() {
             let names = self.names.join("`, `");
             return Err(AnalysisError::input(format_args!(
-                "`{names}` has no answers; expected lines as {{\"target\": \"12\", \"answer\": \"12\"}}"
+                "`{names}` has no answers; expected lines like {{\"target\": \"12\", \"answer\": \"12\"}}"
             )));
         }
         Ok(self.results)
     }
 }
 
-/// What a group is called: its values, if it has any.
+/// The name of a group: its values joined, if it has any.
 fn group_name<'g>(group: &[Option<&'g str>]) -> Option<Cow<'g, str>> {
     match group {
         [] => None,
@@ -479,7 +479,7 @@ fn model<'m>(models: &'m mut Vec<Model>, group: &[Option<&str>]) -> &'m mut Mode
     &mut models[place]
 }
 
-/// Lines that are wrong, the first of them one by one.
+/// An error that lists the first invalid lines.
 fn refusal(bad: &Bad, what: &str) -> AnalysisError {
     let lines = if bad.count == 1 { "line" } else { "lines" };
     let mut text = format!("{} {lines} {what}", bad.count);

@@ -1,4 +1,4 @@
-//! Answer files in, metrics of every model out.
+//! Metrics of every model in answer files.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use super::model_comparison::{Difference, differences};
 use super::read::{AnswerOptions, Model, Results, read, read_stream};
 use crate::error::AnalysisError;
 
-/// Bins of the calibration errors, unless others are asked for.
+/// The default number of bins of the calibration errors.
 pub const DEFAULT_BINS: u32 = 10;
-/// False steps that are kept as examples, unless more or fewer are asked for.
+/// The default number of false steps to keep as examples.
 pub const DEFAULT_EXAMPLES: usize = 3;
 
-/// The metrics of the models that answer files hold.
+/// The metrics of the models in answer files.
 #[derive(Debug)]
 pub struct AnswerSummary {
-    /// What was read.
+    /// The answers that were read.
     pub results: Results,
-    /// The metrics of each model, with its name or nothing where it has none.
+    /// The metrics of each model, with its name, which may be empty.
     pub models: Vec<(String, MetricsSummary)>,
     /// All pairs of models on the tasks that both answered.
     pub differences: Vec<Difference>,
@@ -36,7 +36,7 @@ pub struct AnswerSummary {
 #[derive(Debug, Serialize)]
 struct ModelJson<'a> {
     model: Option<&'a str>,
-    /// The values of the columns that make the group, unless it is just a model.
+    /// The values of the columns that define the group, unless the only column is the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<Map<String, Value>>,
     scorer: &'static str,
@@ -54,13 +54,13 @@ struct ModelsJson<'a> {
     bad_lines: u64,
 }
 
-/// Reads answer files and computes the metrics of every model; what is measured on each answer goes to the logs.
+/// Reads answer files and computes the metrics of every model; the measures of each answer are written to the logs.
 ///
 /// The logs are not closed.
 ///
 /// # Errors
-/// [`AnalysisError::Input`] names bad lines and repeated ids; the others are files that cannot be read or written,
-/// [`AnalysisError::Stopped`] when `progress` says so, and [`AnalysisError::Stats`] when a metric cannot be computed.
+/// [`AnalysisError::Input`] for invalid lines and repeated ids, [`AnalysisError::Stopped`] when `progress` requests a stop,
+/// [`AnalysisError::Stats`] when a metric cannot be computed, and errors of reading and writing.
 pub fn summarize(
     paths: &[PathBuf],
     options: &AnswerOptions,
@@ -71,7 +71,7 @@ pub fn summarize(
     finish(read(paths, options, progress, logs)?, options, bins)
 }
 
-/// [`summarize`] for answers that are not in a file; `name` stands for it in errors.
+/// Like [`summarize`], for a stream; `name` is its name in errors.
 ///
 /// # Errors
 /// As those of [`summarize`].
@@ -98,7 +98,7 @@ fn finish(results: Results, options: &AnswerOptions, bins: u32) -> Result<Answer
 }
 
 impl AnswerSummary {
-    /// What decided whether answers are correct: `exact`, `stored`, or `mixed` where lines differ.
+    /// The scorer of the answers: `exact`, `stored`, or `mixed` if lines differ.
     pub fn scorer(&self) -> &'static str {
         self.results.scorers.name()
     }

@@ -1,20 +1,20 @@
-//! Metrics as tables: one that a person reads from top to bottom, and one with a row a model.
+//! Metrics as tables: one row per metric for readers, one row per model for programs.
 
 use reasonscape_metrics::MetricsSummary;
 
 use super::AnswerSummary;
 use crate::tables::{Cell, Table};
 
-/// A number of the summary as it is shown.
+/// A metric of the summary.
 struct Metric {
     name: &'static str,
     value: Option<f64>,
     decimals: usize,
-    /// Whether it is shown where it is absent.
+    /// Whether to show it without a value.
     always: bool,
 }
 
-/// The numbers in the order in which they are read.
+/// The metrics in the order of the table.
 fn metrics(found: &MetricsSummary) -> Vec<Metric> {
     let usual = |name, value, decimals| Metric { name, value, decimals, always: true };
     let sometimes = |name, value, decimals| Metric { name, value, decimals, always: false };
@@ -47,17 +47,18 @@ fn metrics(found: &MetricsSummary) -> Vec<Metric> {
 }
 
 impl Metric {
-    /// Its name in tables for people, which show `usr` once: it equals `err` by definition in version 0.
+    /// The name in display tables, which show `usr` once: it equals `err` by definition in version 0.
     fn label(&self) -> Option<&'static str> {
         match self.name {
             "err" => Some("err = usr"),
             "usr" => None,
+            "mode_accuracy" => Some("majority vote (maj@k)"),
             name => Some(name),
         }
     }
 }
 
-/// Counts that stand beside the metrics.
+/// Counts that are shown with the metrics.
 fn counts(found: &MetricsSummary) -> [(&'static str, u64); 9] {
     [
         ("n", found.n),
@@ -72,10 +73,10 @@ fn counts(found: &MetricsSummary) -> [(&'static str, u64); 9] {
     ]
 }
 
-/// The counts that say something, whatever they are; the others are shown where there are any.
+/// Counts to show even if they are 0.
 const ALWAYS_COUNTED: [&str; 2] = ["n", "truncated"];
 
-/// One table for all models if it fits into so many characters, and else one each, with the name that goes above it.
+/// One table for all models if it fits into this many characters, otherwise one per model with its name.
 pub fn display_tables(
     models: &[(String, MetricsSummary)],
     skipped: u64,
@@ -105,7 +106,7 @@ fn shown_counts(models: &[&MetricsSummary]) -> Vec<usize> {
         .collect()
 }
 
-/// `0.812 ± 0.021`, with half the width of the interval.
+/// `0.812 ± 0.021`, with half the width of the confidence interval.
 fn with_margin(metric: &Metric, found: &MetricsSummary) -> Option<String> {
     let decimals = metric.decimals;
     let value = metric.value?;
@@ -117,7 +118,7 @@ fn with_margin(metric: &Metric, found: &MetricsSummary) -> Option<String> {
 }
 
 fn one(found: &MetricsSummary, skipped: u64) -> Table {
-    let mut table = Table::new(&["metric", "value ± 95 %", "n"]);
+    let mut table = Table::new(&["metric", "value ± 95 % CI", "n"]);
     for place in shown_counts(&[found]) {
         let (name, count) = counts(found)[place];
         table.push(vec![
@@ -128,7 +129,7 @@ fn one(found: &MetricsSummary, skipped: u64) -> Table {
     }
     if skipped > 0 {
         table.push(vec![
-            Cell::text("bad lines"),
+            Cell::text("invalid lines"),
             Cell::Formatted(skipped.to_string()),
             Cell::Formatted(String::new()),
         ]);
@@ -159,7 +160,7 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
             0 => Cell::Formatted(skipped.to_string()),
             _ => Cell::Formatted(String::new()),
         });
-        table.push([Cell::text("bad lines, of all")].into_iter().chain(each).collect());
+        table.push([Cell::text("invalid lines, all models")].into_iter().chain(each).collect());
     }
     let listed: Vec<Vec<Metric>> = all.iter().map(|found| metrics(found)).collect();
     for place in 0..listed[0].len() {
@@ -181,7 +182,7 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
     table
 }
 
-/// A row per group, with every digit of every number.
+/// The table for programs: one row per group, every digit.
 pub fn export_table(summary: &AnswerSummary) -> Table {
     let (models, skipped) = (&summary.models, summary.results.skipped);
     let mut columns: Vec<String> = summary.by.iter().map(|column| column.name().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Bits per token along a parameter: which models keep their entropy as problems get harder?
+//! Bits per token by a parameter: do models keep their entropy as problems get harder?
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::{CompressedTrial, MEASURES, QuartileSummary, measure_compression};
 use crate::PointQuery;
 use crate::trials::{GroupBy, load_trial_groups};
 
-/// Bits per token of evaluations along one parameter.
+/// Bits per token of evaluations by one parameter.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EntropyByParameter {
     /// The parameter.
     pub parameter: String,
     /// A row for each evaluation, task and value.
     pub rows: Vec<EntropyRow>,
-    /// Each two evaluations on the same task at the same value.
+    /// Every pair of evaluations on the same task at the same value.
     pub comparisons: Vec<EntropyComparison>,
     /// How much of its entropy each evaluation keeps on each task, from the smallest value to the largest.
     pub retention: Vec<EntropyRetention>,
@@ -115,8 +115,7 @@ pub async fn entropy_by_parameter(
         .collect();
     if values.is_empty() {
         return Err(PointsError::InvalidQuery(format!(
-            "no point that is selected has a numeric parameter `{parameter}`; `reasonscape analyze points` lists the \
-             parameters"
+            "no selected point has a numeric parameter `{parameter}`; `reasonscape analyze points` lists the parameters"
         )));
     }
     let mut samples: BTreeMap<(String, String), Vec<(f64, Sample)>> = BTreeMap::new();
@@ -196,14 +195,14 @@ pub async fn entropy_by_parameter(
 }
 
 impl EntropyByParameter {
-    /// Sentences about who keeps its entropy, and who has more at equal difficulty.
+    /// Sentences on how bits per token change with difficulty, and on how models compare at equal difficulty.
     pub fn findings(&self) -> Vec<String> {
         let mut findings: Vec<String> = self
             .retention
             .iter()
             .map(|kept| {
                 let verdict = match (kept.clear, kept.delta < 0.0) {
-                    (false, _) => "cannot tell whether bits per token change",
+                    (false, _) => "no significant change in bits per token",
                     (true, true) => "bits per token fall",
                     (true, false) => "bits per token rise",
                 };

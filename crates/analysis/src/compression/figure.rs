@@ -1,4 +1,4 @@
-//! Bits per token as a picture.
+//! Bits per token or compressed bytes by outcome, as box plots.
 
 use reasonscape_charts::{Axis, Figure, Layer, Panel, Summary};
 
@@ -7,19 +7,19 @@ use super::{Compression, CompressionRow, OutcomeStats, QuartileSummary};
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
 
-/// Evaluations that stand side by side in one panel.
+/// Evaluations in one panel.
 const MAX_BOXES: usize = 24;
 
-/// A panel for each evaluation, a place for each of its tasks, a box for each way to end; where tasks are taken
-/// together, one panel with a place for each evaluation.
+/// One panel per evaluation with a category per task and a box per outcome; if tasks are pooled, one panel with a category
+/// per evaluation.
 pub fn compression_figure(
     found: &Compression,
     measure: fn(&OutcomeStats) -> Option<QuartileSummary>,
     label: &str,
 ) -> Figure {
     let trials: u64 = found.rows.iter().map(|row| row.n).sum();
-    let mut figure = Figure::new(format!("How trials that end alike compress: {label}"))
-        .subtitle(format!("{trials} trials; boxes from quartile to quartile, whiskers to the ends"));
+    let mut figure = Figure::new(format!("Compression by outcome: {label}"))
+        .subtitle(format!("{trials} trials; boxes are quartiles, whiskers are minimum and maximum"));
     let left_out = if found.rows.iter().all(|row| row.group.task.is_none()) {
         let rows = &found.rows[..found.rows.len().min(MAX_BOXES)];
         figure = figure.panel(panel("", rows, |row| &row.group.label, measure, label));
@@ -33,13 +33,14 @@ pub fn compression_figure(
         panels.len().saturating_sub(MAX_PANELS)
     };
     if left_out > 0 {
-        figure = figure
-            .note(format!("{left_out} more evaluations are not drawn; `--filter model=` chooses some."));
+        figure = figure.note(format!(
+            "{left_out} more evaluations are not shown; use `--filter model=` to select some."
+        ));
     }
     figure
 }
 
-/// One panel, with a place for each row.
+/// One panel, with a category for each row.
 fn panel(
     title: &str,
     rows: &[CompressionRow],
@@ -50,9 +51,9 @@ fn panel(
     let mut panel =
         Panel::new(title, Axis::categories("", rows.iter().map(category_of)), Axis::linear(label));
     for (name, stats_of) in [
-        ("right", (|row| row.correct) as fn(&CompressionRow) -> OutcomeStats),
-        ("wrong", |row| row.incorrect),
-        ("cut off", |row| row.truncated),
+        ("correct", (|row| row.correct) as fn(&CompressionRow) -> OutcomeStats),
+        ("incorrect", |row| row.incorrect),
+        ("truncated", |row| row.truncated),
     ] {
         let boxes = rows.iter().enumerate().filter_map(|(index, row)| {
             let quartiles = measure(&stats_of(row))?;

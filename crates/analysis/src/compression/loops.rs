@@ -1,4 +1,4 @@
-//! Repetition loops: long trials that hardly say anything new.
+//! Repetition loops: long trials with few bits per token.
 
 use reasonscape_points::{PointsDb, PointsError, TranscriptReader, TrialMatch};
 use reasonscape_stats::Outcome;
@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::{CompressedTrial, PointQuery, TrialGroup};
 
-/// Answers that an evaluation needs before they say what is usual for it.
+/// Answers that an evaluation needs before their median is used.
 const MIN_ANSWERS: usize = 20;
-/// No trial is a loop with more bits per token than this. Prose has five to twelve; short texts have more, because gzip
-/// has nothing yet to refer to, so that short answers alone would call every long one a loop.
+/// No trial with more bits per token than this is a loop. Prose has five to twelve. Short texts have more, because gzip has
+/// nothing yet to refer to; without this limit, a model with short answers would have a loop in every long trial.
 const MAX_BITS: f64 = 2.0;
-/// A loop has this share of the bits that are usual, at most.
+/// A loop has at most this fraction of the median bits per token.
 const FRACTION_OF_MEDIAN: f64 = 0.25;
-/// Shorter trials are no loops: gzip's header weighs too much, and a list may be as even.
+/// Shorter trials are never loops: gzip's header dominates their size, and a regular list compresses as well.
 const MIN_TOKENS: f64 = 256.0;
 
 /// What makes a trial a loop: few bits per token over many tokens.
@@ -24,13 +24,13 @@ pub struct LoopRule {
     pub bits_below: f64,
     /// A loop has at least this many tokens.
     pub tokens_from: f64,
-    /// Answers that the limit was computed from; 0 if it is the default or was given.
+    /// Answers that the limit was computed from; 0 if it is the default or set by the user.
     pub made_from: usize,
 }
 
 impl LoopRule {
-    /// A quarter of the median of the answers that an evaluation gave, right or wrong, since tokens differ between
-    /// models; never more than [`MAX_BITS`].
+    /// A quarter of the median over the answers of an evaluation, since tokenizers differ between models; at most
+    /// [`MAX_BITS`].
     pub(super) fn from_trials<'a>(
         trials: impl Iterator<Item = &'a CompressedTrial>,
         given: Option<f64>,
@@ -87,7 +87,7 @@ pub struct LoopExample {
     pub words: Option<String>,
 }
 
-/// A loop whose point and index are not known yet.
+/// A loop that has not been looked up yet.
 #[derive(Debug)]
 pub(super) struct LoopCandidate {
     eval_id: String,
@@ -120,7 +120,7 @@ pub(super) fn lowest_entropy_loop(
             })
         })
     });
-    // Trials come in no order: of two that are as empty, the same one each time.
+    // Trials come in no order; ties are broken so that the result is deterministic.
     candidates.min_by(|a, b| {
         let order = |one: &LoopCandidate| (one.task.clone(), one.size, one.completion_tokens, one.status);
         a.bits.total_cmp(&b.bits).then_with(|| order(a).cmp(&order(b)))
@@ -186,22 +186,21 @@ fn reasoning_or_reply(
     Some(transcript.reasoning.filter(|text| !text.is_empty()).unwrap_or(transcript.reply))
 }
 
-/// The first words of what a text ends in saying over and over; nothing if its end does not repeat itself letter by
-/// letter.
+/// The first words of the text that is repeated at the end; `None` if the end doesn't repeat exactly.
 fn loop_text(text: &str) -> Option<String> {
     const MAX_PERIOD_LEN: usize = 2_000;
     const MAX_WORDS: usize = 12;
     const MAX_CHARS: usize = 100;
     let chars: Vec<char> = text.trim_end().chars().collect();
     let n = chars.len();
-    // Twice could be an accident, three times is a habit.
+    // Two repetitions can be a coincidence, so three are required.
     let period = (1..=MAX_PERIOD_LEN.min(n / 3)).find(|&period| {
         let last = &chars[n - period..];
         last == &chars[n - 2 * period..n - period] && last == &chars[n - 3 * period..n - 2 * period]
     })?;
     let start = (0..n - period).rev().take_while(|&index| chars[index] == chars[index + period]).last()?;
     let repeated: String = chars[start..].iter().take(MAX_CHARS).collect();
-    // The end of the sentence before is as much part of the round, but no good beginning.
+    // The loop may begin with the end of a sentence, which reads badly.
     let repeated = repeated.trim_start_matches(['.', ',', ';', ':', ' ']);
     let words: Vec<&str> = repeated.split_whitespace().take(MAX_WORDS).collect();
     Some(words.join(" ").chars().filter(|character| !character.is_control()).collect())

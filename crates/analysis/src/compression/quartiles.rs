@@ -1,4 +1,4 @@
-//! A sample in seven numbers.
+//! Quartiles, extremes and the confidence interval of the median.
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::effect_size::Sample;
@@ -41,10 +41,10 @@ impl QuartileSummary {
     }
 }
 
-/// The place, from 0, of the value that is the lower bound of the median; the upper bound stands as far from the end.
+/// The index of the value that is the lower bound of the median; the upper bound has the same distance from the end.
 ///
-/// The number of values below the median is binomial with one half, whatever the distribution: the place is the largest
-/// with less than half of what may go wrong below it. Exact for small samples, by its normal approximation for others.
+/// The number of values below the median is binomial with p = 1/2 for any distribution; the index is the largest with a tail
+/// probability of at most half of 1 - confidence. Exact for small samples, by the normal approximation for large ones.
 fn lower_rank(n: usize, confidence: Confidence) -> Option<usize> {
     const MAX_EXACT: usize = 200;
     if n > MAX_EXACT {

@@ -1,4 +1,4 @@
-//! The number of tokens beyond which answers are worse.
+//! The number of tokens beyond which accuracy drops.
 
 use reasonscape_points::PointsError;
 use reasonscape_stats::survival::HazardBin;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::IntervalEstimate;
 
-/// The number of tokens beyond which answers are correct clearly less often.
+/// The number of tokens beyond which accuracy is significantly lower.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
     /// Tokens.
@@ -33,7 +33,7 @@ impl ChangePoint {
     pub(super) fn summary(&self) -> String {
         let percent = |accuracy: f64| format!("{:.0}", 100.0 * accuracy.abs());
         format!(
-            "beyond {} tokens answers are right less often, by {} points ({} to {}): {} % of {} against {} % of {}",
+            "accuracy drops beyond {} tokens, by {} percentage points ({} to {}): {} % of {} answers against {} % of {}",
             self.beyond,
             percent(self.difference),
             percent(self.high),
@@ -46,7 +46,7 @@ impl ChangePoint {
     }
 }
 
-/// Answers, and how many of them are right.
+/// Answers, and how many of them are correct.
 #[derive(Debug, Clone, Copy, Default)]
 struct AnswerCounts {
     correct: u64,
@@ -64,10 +64,11 @@ impl AnswerCounts {
     }
 }
 
-/// The first bin whose answers are right clearly less often than all answers before it, if those from it on are too.
+/// The first bin with a significantly lower accuracy than all answers before it, if the answers from that bin on have a
+/// lower accuracy, too.
 ///
-/// A single bad bin in the middle is no turn, and a fall in the last bins does not make an earlier one of theirs bad:
-/// both the bin and all from it on must be worse. Each bin is a test of its own, so the level is that of Bonferroni.
+/// Both are required: a single bad bin in the middle is not a change point, and a drop in the last bins must not be
+/// attributed to an earlier bin. Each bin is a separate test, so the level is corrected by Bonferroni.
 pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<ChangePoint>, PointsError> {
     let with_answers: Vec<usize> =
         (0..bins.len()).filter(|bin| AnswerCounts::from_bins(&bins[*bin..=*bin]).answers > 0).collect();
@@ -96,7 +97,7 @@ pub(super) fn find(bins: &[HazardBin], confidence: Confidence) -> Result<Option<
     Ok(None)
 }
 
-/// One share less another, from independent trials, with bounds made of theirs.
+/// The difference of two independent proportions, with a confidence interval from the intervals of both.
 ///
 /// Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statist. Med. 17
 /// (1998), method 10.
@@ -131,11 +132,11 @@ mod tests {
         }
     }
 
-    /// Bins of 100 tokens with so many right and wrong answers.
+    /// Bins of 100 tokens with these numbers of correct and incorrect answers.
     fn bins(answers: &[(u64, u64)]) -> Vec<HazardBin> {
-        let trials = answers.iter().zip(1_u64..).flat_map(|(&(correct, wrong), bin)| {
+        let trials = answers.iter().zip(1_u64..).flat_map(|(&(correct, incorrect), bin)| {
             let many = |ending, count| std::iter::repeat_n((100 * bin, ending), count as usize);
-            many(Outcome::Correct, correct).chain(many(Outcome::Incorrect, wrong))
+            many(Outcome::Correct, correct).chain(many(Outcome::Incorrect, incorrect))
         });
         let ends: Vec<u64> = (1..=answers.len() as u64).map(|bin| 100 * bin).collect();
         SurvivalData::new(trials).unwrap().hazards(&ends, RiskSet::Full, Confidence::P95).unwrap()
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(beyond(&[(90, 10), (88, 12), (30, 70), (25, 75)]), Some(200));
         assert_eq!(beyond(&[(90, 10), (88, 12), (91, 9), (89, 11)]), None);
         assert_eq!(beyond(&[(30, 70), (60, 40), (90, 10)]), None);
-        // Worse for a while and then better again is no turn.
+        // Worse for a while and then better again is not a change point.
         assert_eq!(beyond(&[(90, 10), (50, 50), (900, 100)]), None);
         assert_eq!(beyond(&[(90, 10)]), None);
         assert_eq!(beyond(&[(1, 0), (0, 1)]), None);

@@ -1,4 +1,4 @@
-//! Hazards as a picture.
+//! Survival curves, hazards and histograms as figures.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use reasonscape_stats::{Confidence, Interval};
 use super::{Bin, CurvePoint, HazardRow};
 use crate::{IntervalEstimate, in_percent};
 
-/// Rows that are drawn in full: the curves of all three endings, and the hazards.
+/// Rows that get both panels: cumulative incidence and hazards.
 const MAX_FULL_ROWS: usize = 3;
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
 
-/// Few rows in full; of many the share still thinking, a panel a task.
+/// A few rows get curves and hazards; many rows get survival curves, one panel per task.
 pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     let drawn: Vec<&HazardRow> = rows.iter().filter(|row| row.n > 0).collect();
     let trials: u64 = drawn.iter().map(|row| row.n).sum();
-    let mut figure = Figure::new("How long models think before they answer").subtitle(format!(
-        "{trials} trials; {} % intervals, curves by Kaplan and Meier and by Aalen and Johansen, hazards by Wilson",
+    let mut figure = Figure::new("Tokens to an answer").subtitle(format!(
+        "{trials} trials; {} % confidence intervals; curves: Kaplan-Meier and Aalen-Johansen; hazards: Wilson",
         in_percent(confidence.level())
     ));
     if drawn.len() <= MAX_FULL_ROWS {
@@ -26,7 +26,7 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
         for row in drawn {
             figure = figure.panel(outcomes_panel(row)).panel(hazards_panel(row));
         }
-        return figure.note("Trials that were cut off count as thinking for as long as they were watched.");
+        return figure.note("Truncated trials are censored at their token limit.");
     }
     let mut tasks: BTreeMap<&str, Vec<&HazardRow>> = BTreeMap::new();
     for row in drawn {
@@ -34,16 +34,16 @@ pub fn hazard_figure(rows: &[HazardRow], confidence: Confidence) -> Figure {
     }
     let left_out = tasks.len().saturating_sub(MAX_PANELS);
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
-        let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("still thinking"));
+        let panel = Panel::new(task, Axis::log("tokens"), Axis::percent("no answer yet"));
         figure = figure.panel(rows.into_iter().fold(panel, |panel, row| {
             panel.layer(Layer::steps(&row.group.label, curve(row, |at| at.thinking)))
         }));
     }
     if left_out > 0 {
-        figure =
-            figure.note(format!("{left_out} more tasks are not drawn; `--filter base_task=` chooses some."));
+        figure = figure
+            .note(format!("{left_out} more tasks are not shown; use `--filter base_task=` to select some."));
     }
-    figure.note("Trials that were cut off count as thinking for as long as they were watched.")
+    figure.note("Truncated trials are censored at their token limit.")
 }
 
 fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
@@ -60,12 +60,12 @@ fn curve(row: &HazardRow, of: fn(&CurvePoint) -> Interval) -> Vec<Point> {
 }
 
 fn outcomes_panel(row: &HazardRow) -> Panel {
-    let mut panel = Panel::new(row.group.title(), Axis::log("tokens"), Axis::percent("share of trials"))
-        .layer(Layer::steps("still thinking", curve(row, |at| at.thinking)))
-        .layer(Layer::steps("right", curve(row, |at| at.correct)))
-        .layer(Layer::steps("wrong", curve(row, |at| at.incorrect)));
+    let mut panel = Panel::new(row.group.title(), Axis::log("tokens"), Axis::percent("proportion of trials"))
+        .layer(Layer::steps("no answer yet", curve(row, |at| at.thinking)))
+        .layer(Layer::steps("correct", curve(row, |at| at.correct)))
+        .layer(Layer::steps("incorrect", curve(row, |at| at.incorrect)));
     if let Some(change) = row.stops_helping.filter(|change| change.beyond > 0) {
-        panel = panel.layer(Layer::vertical("answers get worse", change.beyond as f64));
+        panel = panel.layer(Layer::vertical("accuracy drops", change.beyond as f64));
     }
     panel
 }
@@ -78,33 +78,33 @@ fn hazards_panel(row: &HazardRow) -> Panel {
         };
         known.filter_map(point).collect::<Vec<_>>()
     };
-    let across = Axis::log("tokens, up to the end of each bin");
-    Panel::new(row.group.title(), across, Axis::percent("hazard: answers in this bin"))
-        .layer(Layer::dots("right", dots(|bin| bin.correct_hazard)))
-        .layer(Layer::dots("wrong", dots(|bin| bin.incorrect_hazard)))
+    let across = Axis::log("tokens (upper end of bin)");
+    Panel::new(row.group.title(), across, Axis::percent("hazard per bin"))
+        .layer(Layer::dots("correct", dots(|bin| bin.correct_hazard)))
+        .layer(Layer::dots("incorrect", dots(|bin| bin.incorrect_hazard)))
 }
 
-/// How many trials end in each bin of tokens, by how they end: a panel a row.
+/// Histograms of tokens by outcome, one panel per row.
 pub fn histogram_figure(rows: &[HazardRow]) -> Figure {
     let drawn: Vec<&HazardRow> = rows.iter().filter(|row| row.n > 0).collect();
     let trials: u64 = drawn.iter().map(|row| row.n).sum();
-    let mut figure = Figure::new("Tokens of a trial, by how it ended")
-        .subtitle(format!("{trials} trials; each bin is named by its largest number of tokens"));
+    let mut figure = Figure::new("Tokens per trial by outcome")
+        .subtitle(format!("{trials} trials; bins are labeled with their upper end"));
     for row in drawn.iter().take(MAX_PANELS) {
         let ends = row.bins.iter().map(|bin| bin.up_to.to_string());
-        let across = Axis::categories("tokens, up to the end of each bin", ends);
+        let across = Axis::categories("tokens (upper end of bin)", ends);
         let bars = |of: fn(&Bin) -> u64| {
             let bars = row.bins.iter().enumerate();
             bars.map(|(index, bin)| Point::exact(index as f64, of(bin) as f64)).collect()
         };
         let panel = Panel::new(row.group.title(), across, Axis::linear("trials"))
-            .layer(Layer::bars("right", bars(|bin| bin.correct)))
-            .layer(Layer::bars("wrong", bars(|bin| bin.incorrect)))
-            .layer(Layer::bars("cut off", bars(|bin| bin.censored)));
+            .layer(Layer::bars("correct", bars(|bin| bin.correct)))
+            .layer(Layer::bars("incorrect", bars(|bin| bin.incorrect)))
+            .layer(Layer::bars("truncated", bars(|bin| bin.censored)));
         figure = figure.panel(panel);
     }
     match drawn.len().saturating_sub(MAX_PANELS) {
         0 => figure,
-        more => figure.note(format!("{more} more histograms are not drawn; a filter chooses some.")),
+        more => figure.note(format!("{more} more histograms are not shown; use a filter to select some.")),
     }
 }

@@ -1,10 +1,10 @@
-//! The pictures of a report.
+//! The figures of a report.
 
 use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
 use crate::{Leaderboard, Pairwise};
 
-/// ReasonScores with their intervals, the best at the top.
+/// ReasonScores with their v2 intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
     let rows = first_rows(&board.rows, max);
     let names = rows.iter().map(|row| row.label.as_str());
@@ -16,7 +16,7 @@ pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
         })
         .collect();
     let figure = Figure::new("ReasonScore")
-        .subtitle("with 95 % intervals; where they overlap, the order is not settled")
+        .subtitle("with the v2 margin, which is not a 95 % CI (see docs/coverage.md); overlapping intervals are ties")
         .panel(
             Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
                 .layer(Layer::dots("", points)),
@@ -50,7 +50,7 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         percent: true,
     };
     let figure = Figure::new("Accuracy by model and task")
-        .subtitle(format!("middle of the 95 % interval by {}, and the interval", board.mode))
+        .subtitle(format!("center and bounds of the 95 % confidence interval by {}", board.mode))
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
     with_left_out_note(figure, board.rows.len(), max)
 }
@@ -74,7 +74,7 @@ pub(super) fn head_to_head(pairwise: &Pairwise, max: usize) -> Figure {
         cells,
         palette: Palette::Sequential,
         range: Some(Bounds::new(0.0, 1.0)),
-        label: "wins of the row".to_owned(),
+        label: "win rate of the row".to_owned(),
         percent: true,
     };
     Figure::new("Win rates")
@@ -82,15 +82,15 @@ pub(super) fn head_to_head(pairwise: &Pairwise, max: usize) -> Figure {
         .panel(Panel::new("", Axis::linear("against"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
-/// The first, which are the best.
+/// The first rows, which are the best.
 fn first_rows<T>(rows: &[T], max: usize) -> &[T] {
     &rows[..rows.len().min(max)]
 }
 
-/// Says what the picture leaves out; the table beside it has all.
+/// Notes how many rows are only in the table.
 fn with_left_out_note(figure: Figure, rows: usize, max: usize) -> Figure {
     match rows.saturating_sub(max) {
         0 => figure,
-        more => figure.note(format!("{more} more evaluations, with lower scores, are in the table only")),
+        more => figure.note(format!("{more} more evaluations with lower scores are only in the table")),
     }
 }

@@ -1,18 +1,18 @@
-//! What a report may claim: only what is significant after correction, in plain words.
+//! Findings: only differences that are significant after correction.
 
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::multiple_testing::holm;
-use reasonscape_stats::{Confidence, Interval, Mode, wilson};
+use reasonscape_stats::{Assumption, Confidence, Interval, Mode, wilson};
 
 use super::Block;
 use crate::error::AnalysisError;
 use crate::{Comparison, Leaderboard, PointQuery, compare};
 
-/// Neighbours on the leaderboard that are compared; readers ask about the top.
+/// Adjacent pairs to compare, from the top of the leaderboard.
 const MAX_NEIGHBORS: usize = 10;
-/// Of comparisons that find a difference, those in which there is none.
+/// Significance level.
 const LEVEL: f64 = 0.05;
-/// A share of truncated answers that changes what a score means.
+/// A proportion of truncated responses above which a score should be read with care.
 const HIGH_TRUNCATION_RATE: f64 = 0.05;
 
 /// The findings, strongest first.
@@ -28,7 +28,7 @@ pub(super) async fn findings(
         let [a, b] = [&pair[0].eval.eval_id, &pair[1].eval.eval_id];
         match compare(db, query, [a, b], mode).await {
             Ok(comparison) => comparisons.push(comparison),
-            // They have answered no test in common.
+            // They have no problem in common.
             Err(PointsError::InvalidQuery(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -39,8 +39,9 @@ pub(super) async fn findings(
         return Ok(vec![Block::List(found)]);
     }
     let intro = format!(
-        "Differences between neighbours on the leaderboard are tested on the tests that both answered and corrected for \
-         their number (Holm, {:.0} %); what is not significant is not claimed.",
+        "Adjacent models on the leaderboard are compared on the problems that both answered (paired bootstrap), and \
+         p-values are corrected for the number of comparisons (Holm, {:.0} %). Differences that are not significant \
+         are not listed.",
         100.0 * LEVEL
     );
     Ok(vec![Block::List(found), Block::Text(intro)])
@@ -59,18 +60,17 @@ fn leader(board: &Leaderboard) -> String {
             )
         }
         [only] => format!(
-            "{only} leads with a ReasonScore of {:.0} ± {:.0}; no other interval reaches it.",
+            "{only} ranks first with a ReasonScore of {:.0} ± {:.0}; no other interval (v2) overlaps its own.",
             first.score.center, first.score.margin
         ),
         several => format!(
-            "{} share the first place: their intervals overlap, and by the leaderboard alone the order among them \
-             cannot be told.",
+            "{} are tied for first place: their ReasonScore intervals (v2) overlap.",
             join_with_and(several)
         ),
     }
 }
 
-/// The differences that hold after correction, and how many do not.
+/// The differences that are significant after correction, and how many are not.
 fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
     let p: Vec<f64> = comparisons.iter().map(|comparison| comparison.score.p).collect();
     let Ok(adjusted) = holm(&p) else { return Vec::new() };
@@ -83,7 +83,7 @@ fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
             let gap = comparison.score;
             let word = if gap.difference > 0.0 { "better" } else { "worse" };
             format!(
-                "{a} is {word} than {b} by {:.0} ± {:.0} on the {} tests that both answered (p {} after correction).",
+                "{a} is {word} than {b} by {:.0} ± {:.0} on the {} problems that both answered (p {} after Holm correction).",
                 gap.difference.abs(),
                 gap.margin,
                 comparison.pairs,
@@ -91,19 +91,25 @@ fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
             )
         })
         .collect();
-    let untold = comparisons.len() - found.len();
-    if untold > 0 {
+    let ties = comparisons.len() - found.len();
+    if ties > 0 {
+        let verb = if ties == 1 { "shows" } else { "show" };
         found.push(format!(
-            "Of {} pairs of neighbours, {untold} cannot be told apart with these data.",
+            "Of {} adjacent pairs, {ties} {verb} no significant difference.",
             comparisons.len()
         ));
     }
     found
 }
 
-/// Models that run into their token limit so often that it is certain to matter; of many only that they do.
+/// Models whose truncation rate is above [`HIGH_TRUNCATION_RATE`] with 95 % confidence; many are listed in one sentence.
 fn truncation_findings(board: &Leaderboard) -> Vec<String> {
     const MAX: usize = 5;
+    let counting = match board.mode.assumption {
+        Assumption::Independence => "truncated responses are ignored in scores",
+        Assumption::Pessimism => "truncated responses count as failures in scores",
+        Assumption::Optimism => "truncated responses count as passed in scores",
+    };
     let truncated: Vec<(&str, Interval)> = board
         .rows
         .iter()
@@ -119,8 +125,8 @@ fn truncation_findings(board: &Leaderboard) -> Vec<String> {
         let lowest = truncated.iter().map(|(_, rate)| rate.low).fold(f64::INFINITY, f64::min);
         let highest = truncated.iter().map(|(_, rate)| rate.high).fold(0.0, f64::max);
         return vec![format!(
-            "{} of {} evaluations are cut off by their token limit in {:.0} to {:.0} % of their answers; what they would have said is unknown, and \
-             scores count them as not solved: {}.",
+            "In {} of {} evaluations, {:.0} to {:.0} % of responses are truncated by the token limit (95 % CIs; {counting}): \
+             {}.",
             truncated.len(),
             board.rows.len(),
             100.0 * lowest,
@@ -130,8 +136,7 @@ fn truncation_findings(board: &Leaderboard) -> Vec<String> {
     }
     let describe = |(label, rate): &(&str, Interval)| {
         format!(
-            "{label} is cut off by its token limit in {:.0} to {:.0} % of its answers; what it would have said is unknown, and its score counts them \
-             as not solved.",
+            "{label}: {:.0} to {:.0} % of responses are truncated by the token limit (95 % CI; {counting}).",
             100.0 * rate.low,
             100.0 * rate.high
         )

@@ -11,10 +11,10 @@ use crate::{
     hazard_figure, tokens, tokens_figure,
 };
 
-/// The share of correct answers that a smaller token limit should keep.
+/// The proportion of correct answers that a smaller token limit should keep.
 const KEEP: f64 = 0.95;
 
-/// The sections for which the trials were stored; a study of counters alone has none of them.
+/// The sections that need single trials; a study that only has counters has none of them.
 pub(super) async fn forensics(
     db: &PointsDb,
     top: &TopModels,
@@ -30,14 +30,14 @@ pub(super) async fn forensics(
     {
         let mut blocks = vec![
             Block::text(
-                "How many tokens a model uses before it answers. A trial that was cut off would have answered later, \
-                 nobody knows when: it counts as thinking for as long as it was watched.",
+                "Completion tokens until a model answers, as survival curves. Truncated trials have no answer and are \
+                 censored at their token limit.",
             ),
             Block::Figure(Box::new(hazard_figure(&rows, confidence))),
             findings_list(rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("hazard"));
-        sections.push(Section { id: "hazard", title: "Thinking longer", blocks });
+        sections.push(Section { id: "hazard", title: "Tokens to an answer", blocks });
     }
     let options = TokensOptions { by: GroupBy::Eval, estimator, keep: KEEP, budgets: Vec::new() };
     if let Some(rows) = if_available(tokens(db, query, &options).await)?
@@ -45,33 +45,33 @@ pub(super) async fn forensics(
     {
         let mut blocks = vec![
             Block::text(
-                "What a smaller token limit would have given. It is counted, not modelled: a smaller limit cuts off the \
-                 trials that used more and leaves the others as they are.",
+                "Accuracy with a smaller token limit. This is counted, not modeled: a smaller limit truncates the trials \
+                 that used more tokens and doesn't change the others.",
             ),
             Block::Figure(Box::new(tokens_figure(&rows, confidence))),
             findings_list(rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("tokens"));
-        sections.push(Section { id: "tokens", title: "What tokens buy", blocks });
+        sections.push(Section { id: "tokens", title: "Accuracy by token limit", blocks });
     }
     let options = CompressionOptions { by: GroupBy::Eval, confidence, loop_bits: None, examples: 0 };
     if let Some(found) = if_available(compression(db, query, options).await)? {
         let figure = compression_figure(&found, |ended| ended.bits_per_token, "bits per token");
         let mut blocks = vec![
             Block::text(
-                "How much is new in a token: what a model says, compressed by gzip, in bits per token. A long trial with \
-                 hardly any is a loop.",
+                "Information per token: the gzip-compressed size of the model's output, in bits per token. A long trial \
+                 with very few bits per token is a repetition loop.",
             ),
             Block::Figure(Box::new(figure)),
             findings_list(found.rows.iter().map(|row| (&row.group.label, &row.finding))),
         ];
         blocks.extend(top.remark("compression"));
-        sections.push(Section { id: "compression", title: "Going round in circles", blocks });
+        sections.push(Section { id: "compression", title: "Repetition loops", blocks });
     }
     Ok(sections)
 }
 
-/// What was found of each.
+/// One finding per evaluation.
 fn findings_list<'a>(findings: impl Iterator<Item = (&'a String, &'a String)>) -> Block {
     Block::List(findings.map(|(label, finding)| format!("{label}: {finding}.")).collect())
 }

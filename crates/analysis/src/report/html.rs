@@ -1,4 +1,4 @@
-//! A report as one page that needs nothing else.
+//! A report as one self-contained HTML page.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use reasonscape_charts::{Figure, Layer, escape, plotly_script};
 use super::{Block, Report, Section};
 use crate::tables::Table;
 
-/// What the page may load: nothing but what is in it.
+/// The page may only use what is inline.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -28,7 +28,7 @@ td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tab
 @media print{body{margin:0;max-width:none;font-size:10pt}nav,.live:not(.alone){display:none}.still{display:block}\
 .still svg{max-width:100%;height:auto}h2,figure{break-inside:avoid}table{font-size:8pt}td:first-child{white-space:normal}}";
 
-/// The whole page.
+/// The report as an HTML page.
 pub fn html(report: &Report) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -69,7 +69,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// The pictures of a report, in their order.
+/// The figures of a report, in order.
 fn render_figures(report: &Report) -> Vec<String> {
     let blocks = report.sections.iter().flat_map(|section| &section.blocks);
     let figures: Vec<&Figure> = blocks
@@ -81,7 +81,7 @@ fn render_figures(report: &Report) -> Vec<String> {
     figures.into_par_iter().enumerate().map(|(index, figure)| figure_element(figure, index + 1)).collect()
 }
 
-/// A picture to look at closer and one for paper, where nothing can be, and the drawing for print is the better one.
+/// An interactive figure, and an SVG that replaces it in print.
 fn figure_element(figure: &Figure, number: usize) -> String {
     let live = figure.fragment(&format!("figure-{number}"));
     if is_large(figure) {
@@ -93,7 +93,7 @@ fn figure_element(figure: &Figure, number: usize) -> String {
     )
 }
 
-/// Whether a picture has so many cells that it stands in the page once, and is printed as it is seen.
+/// Whether a figure has too many cells to be in the page twice; then the interactive one is printed as well.
 fn is_large(figure: &Figure) -> bool {
     const MAX_CELLS: usize = 1000;
     let layers = figure.panels.iter().flat_map(|panel| &panel.layers);

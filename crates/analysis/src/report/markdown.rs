@@ -1,19 +1,19 @@
-//! A report as Markdown, with its pictures in files of their own.
+//! A report as Markdown, with its figures as SVG files.
 
 use std::fmt::Write as _;
 
 use super::{Block, Report};
 
-/// A picture that a text links to.
+/// A figure that the Markdown text links to.
 #[derive(Debug)]
 pub struct FigureFile {
-    /// Its file, beside the text.
+    /// The file name.
     pub name: String,
-    /// The figure.
+    /// The SVG document.
     pub svg: String,
 }
 
-/// The text and its pictures, which are to stand in `dir`, as seen from the text.
+/// The Markdown text and its figures; links to them start with `dir`.
 pub fn markdown(report: &Report, dir: &str) -> (String, Vec<FigureFile>) {
     let mut text = format!("# {}\n\n{}\n", escape_markdown(&report.title), escape_markdown(&report.summary));
     let mut figures = Vec::new();
@@ -42,7 +42,7 @@ pub fn markdown(report: &Report, dir: &str) -> (String, Vec<FigureFile>) {
     (text, figures)
 }
 
-/// Text in which nothing is a sign to Markdown or HTML.
+/// Escapes the characters that Markdown or HTML would interpret.
 fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

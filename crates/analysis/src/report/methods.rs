@@ -1,4 +1,4 @@
-//! How the numbers are made, for a reader who has not read our manual.
+//! How the numbers are computed, for a reader of the report alone.
 
 use reasonscape_stats::{Assumption, Event, Mode};
 
@@ -6,33 +6,32 @@ use super::Block;
 
 pub(super) fn methods(mode: Mode) -> Vec<Block> {
     let event = match mode.event {
-        Event::Equality => "Answers count as they are; lucky guesses are in the numbers.",
+        Event::Equality => "It is not corrected for guessing.",
         Event::Correctness => {
-            "What a blind guesser would have got right by luck is taken off, so that 0 is guessing and 1 is knowing."
+            "It is corrected for guessing: 0 is the accuracy of random guessing, 1 is all correct."
         }
         Event::Calibrated => {
-            "What a blind guesser would have got right by luck is taken off, with the spread that luck has."
+            "It is corrected for guessing, and the confidence interval includes the variance of guessing."
         }
     };
     let assumption = match mode.assumption {
-        Assumption::Independence => {
-            "An answer that was cut off by its token limit says nothing either way and is left out."
-        }
-        Assumption::Pessimism => "An answer that was cut off by its token limit counts as not solved.",
-        Assumption::Optimism => "An answer that was cut off by its token limit counts as solved.",
+        Assumption::Independence => "Truncated responses are ignored.",
+        Assumption::Pessimism => "Truncated responses count as failures.",
+        Assumption::Optimism => "Truncated responses count as passed.",
     };
     vec![Block::List(vec![
-        "Tests are made from coordinates (task, parameters, seed), not taken from a list that models may have seen; every \
-         model is asked the same ones."
+        "Problems are generated from difficulty parameters and a seed, so models can't have memorized them; every model \
+         gets the same problems."
             .to_owned(),
-        format!("Accuracy is estimated by {mode}, with a 95 % interval by Wilson. {event} {assumption}"),
-        "A trial is correct, incorrect or truncated. Failures of the network are asked again and never counted."
+        format!("Accuracy is estimated by {mode}, with a 95 % confidence interval (Wilson). {event} {assumption}"),
+        "A trial is correct, incorrect or truncated. Network failures are retried and never counted."
             .to_owned(),
-        "The ReasonScore is the geometric mean over tasks, on a scale from 10 to 1000, so that a task that is failed cannot \
-         be made up for by one that is easy; its interval comes from drawing each task's accuracy within its own."
+        "The ReasonScore is the geometric mean of the accuracies over tasks, on a scale from 10 to 1000, so an easy task \
+         can't make up for a failed one. Its ± is the v2 margin, from resampling each task's accuracy within its interval; \
+         it is not a 95 % confidence interval (see docs/coverage.md)."
             .to_owned(),
-        "A place is a range wherever intervals overlap. Two models are compared on the tests that both answered, which \
-         shows smaller differences than two separate intervals do."
+        "Ranks are ranges where ReasonScore intervals overlap. Two models are compared on the problems that both \
+         answered; such a paired test detects smaller differences than two separate intervals do."
             .to_owned(),
     ])]
 }

@@ -13,7 +13,7 @@ use crate::{
     threshold_figure, thresholds,
 };
 
-/// The sections that the study has data for: a study whose parameters do not vary has no landscape.
+/// The sections that the study has data for: if no parameter varies, there is no curve.
 pub(super) async fn parameter_curves(
     db: &PointsDb,
     [curves, rows]: [&TopModels; 2],
@@ -27,7 +27,8 @@ pub(super) async fn parameter_curves(
         .filter(|found| !found.grids.is_empty())
     {
         let mut blocks = vec![Block::text(
-            "Accuracy along the parameter that varies most on each task, everything else pooled, with its 95 % interval.",
+            "Accuracy by the parameter that varies most on each task, with its 95 % confidence interval. Other parameters are \
+             pooled.",
         )];
         blocks.push(Block::Figure(Box::new(projection_figure(&found.grids, confidence))));
         blocks.extend(curves.remark("projection"));
@@ -37,7 +38,7 @@ pub(super) async fn parameter_curves(
             .filter(|grid| !grid.mixed.is_empty())
             .map(|grid| {
                 format!(
-                    "On {}, {} {} along with {}: what is seen may come of either.",
+                    "On {}, {} {} along with {}: the effects can't be separated.",
                     grid.task,
                     grid.mixed.join(", "),
                     if grid.mixed.len() == 1 { "changes" } else { "change" },
@@ -48,42 +49,50 @@ pub(super) async fn parameter_curves(
         if !mixed.is_empty() {
             blocks.push(Block::List(mixed));
         }
-        sections.push(Section { id: "landscapes", title: "Landscapes", blocks });
+        sections.push(Section { id: "landscapes", title: "Accuracy by parameter", blocks });
     }
     if let Some(found) = if_available(thresholds(db, &curves.query, None, estimator).await)?
         .filter(|found| !found.rows.is_empty())
     {
         let mut blocks = vec![
-            Block::text(
-                "The value of a parameter at which half of the answers are known, by a logistic curve that allows for \
-                 guessing, with its 95 % interval by profile likelihood. A value beyond those that were tested is a guess \
-                 of the curve, and the finding says so.",
-            ),
+            Block::Text(format!(
+                "The threshold is the parameter value at which accuracy by {mode} is 50 %, from a logistic curve, with its \
+                 95 % confidence interval (profile likelihood). A threshold outside the tested range is an extrapolation, \
+                 and the finding marks it as one."
+            )),
             Block::Figure(Box::new(threshold_figure(&found.rows, confidence))),
         ];
         blocks.extend(curves.remark("threshold"));
         blocks.push(Block::Table(threshold_table(&found.rows)));
-        sections.push(Section { id: "frontiers", title: "Where models break", blocks });
+        sections.push(Section { id: "thresholds", title: "Thresholds", blocks });
     }
     if let Some(clusters) =
         if_available(cluster_models(db, &rows.query, estimator, Linkage::default(), false).await)?
     {
         let mut blocks = vec![
             Block::text(
-                "Models that get the same tasks right and wrong stand together; left of the line, chance alone may have \
-                 kept two apart.",
+                "Models with similar accuracies on the same tasks are joined. Differences to the left of the line are \
+                 within noise.",
             ),
             Block::Figure(Box::new(similarity_figure(&clusters))),
         ];
         blocks.extend(rows.remark("similarity"));
-        sections.push(Section { id: "kin", title: "Kin", blocks });
+        sections.push(Section { id: "similarity", title: "Similar models", blocks });
     }
     Ok(sections)
 }
 
 fn threshold_table(rows: &[ThresholdRow]) -> Table {
-    let mut table =
-        Table::new(&["task", "parameter", "name", "half known", "low", "high", "finding", "trials"]);
+    let mut table = Table::new(&[
+        "task",
+        "parameter",
+        "name",
+        "threshold",
+        "95 % CI low",
+        "95 % CI high",
+        "finding",
+        "trials",
+    ]);
     for row in rows {
         let of_curve = |value: fn(&crate::ThresholdCurve) -> Option<f64>| {
             Cell::optional(row.curve.as_ref().and_then(value), 1)

@@ -15,18 +15,17 @@ pub(super) fn provenance(sources: &[UnitProvenance], board: &Leaderboard) -> Vec
     };
     let mut statements = vec![
         format!("Report by reasonscape {}.", env!("CARGO_PKG_VERSION")),
-        format!("Trials judged by reasonscape {}.", distinct(&|source| source.provenance.program.clone())),
+        format!("Trials scored by reasonscape {}.", distinct(&|source| source.provenance.program.clone())),
     ];
     let suites = distinct(&|source| {
         let (suite, hash) = (&source.provenance.suite, &source.provenance.suite_hash);
         if suite.is_empty() { String::new() } else { format!("{suite} ({hash})") }
     });
     if !suites.is_empty() {
-        statements.push(format!("Suite (with the hash of its points): {suites}."));
-        statements
-            .push(format!("Seed of the tests: {}.", distinct(&|source| source.provenance.seed.to_string())));
+        statements.push(format!("Suite (hash of its points): {suites}."));
+        statements.push(format!("Seed: {}.", distinct(&|source| source.provenance.seed.to_string())));
         let tasks = distinct(&|source| format!("{}@{}", source.task, source.provenance.task_version));
-        statements.push(format!("Generators: {tasks}."));
+        statements.push(format!("Task versions: {tasks}."));
     }
     if let Some([first, last]) = evaluated_range(sources) {
         statements.push(format!("Evaluated from {} to {} (UTC).", date(first), date(last)));

@@ -3,29 +3,29 @@
 use super::Block;
 use crate::{Leaderboard, PointQuery};
 
-/// Curves in one picture: as many as have a colour of their own.
+/// Curves in one figure: as many as there are colors.
 const MAX_CURVES: usize = 8;
-/// Rows of a picture that has one for each evaluation.
+/// Rows of a figure with one row per evaluation.
 pub(super) const MAX_ROWS: usize = 100;
-/// Rows and columns of a picture of everybody against everybody.
+/// Rows and columns of the matrix of win rates.
 pub(super) const MAX_SIDES: usize = 60;
 
 /// The evaluations with the highest ReasonScore, and how many are left out.
 #[derive(Debug)]
 pub(super) struct TopModels {
-    /// What is asked of these only.
+    /// The query, restricted to these evaluations.
     pub(super) query: PointQuery,
     count: usize,
     left_out: usize,
 }
 
 impl TopModels {
-    /// Those that are drawn one by one.
+    /// The evaluations that get a curve.
     pub(super) fn curves(board: &Leaderboard, query: &PointQuery) -> Self {
         Self::best(board, query, MAX_CURVES)
     }
 
-    /// Those that have a row.
+    /// The evaluations that get a row.
     pub(super) fn rows(board: &Leaderboard, query: &PointQuery) -> Self {
         Self::best(board, query, MAX_ROWS)
     }
@@ -38,12 +38,12 @@ impl TopModels {
         Self { query, count, left_out }
     }
 
-    /// Says what is left out, and which analysis has it.
+    /// A paragraph that names the analysis with the evaluations that are not shown.
     pub(super) fn remark(&self, analysis: &str) -> Option<Block> {
         (self.left_out > 0).then(|| {
             Block::Text(format!(
                 "Of {} evaluations, these are the {} with the highest ReasonScore. `reasonscape analyze {analysis} STUDY` \
-                 tells of all, and draws others with `--filter model=NAME --plot FILE.html`.",
+                 lists all of them and plots others with `--filter model=NAME --plot FILE.html`.",
                 self.count + self.left_out,
                 self.count
             ))

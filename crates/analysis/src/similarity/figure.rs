@@ -1,10 +1,10 @@
-//! Kin as a dendrogram, with the profiles beside it.
+//! Similar models as a dendrogram, and their profiles as a heat map.
 
 use reasonscape_charts::{Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel};
 
 use super::ModelClusters;
 
-/// The tree at the left; the profiles in the same order at the right.
+/// A dendrogram, and the profiles in the same order.
 pub fn similarity_figure(clusters: &ModelClusters) -> Figure {
     let members = &clusters.members;
     let trials: u64 = members.iter().map(|member| member.n).sum();
@@ -32,22 +32,22 @@ pub fn similarity_figure(clusters: &ModelClusters) -> Figure {
         cells: cells.collect(),
         palette: if clusters.shape { Palette::Diverging } else { Palette::Sequential },
         range: (!clusters.shape).then_some(Bounds::new(0.0, 1.0)),
-        label: if clusters.shape { "accuracy less its mean" } else { "accuracy" }.to_owned(),
+        label: if clusters.shape { "accuracy minus its mean" } else { "accuracy" }.to_owned(),
         percent: true,
     };
-    Figure::new("Kin among the evaluations")
+    Figure::new("Similar models")
         .subtitle(format!("{trials} trials, {} tasks, estimated by {}", clusters.tasks.len(), clusters.mode))
-        .note("at distances below the line chance alone may have kept two apart")
+        .note("distances below the line are within noise")
         .columns(1)
         .panel(
-            Panel::new("", Axis::linear("distance of profiles"), Axis::linear(""))
+            Panel::new("", Axis::linear("distance between profiles"), Axis::linear(""))
                 .layer(Layer::Dendrogram(tree)),
         )
         .panel(Panel::new("profiles", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)))
 }
 
-/// A line between the merges that chance may have made and the others. Each has a limit of its own, since some are
-/// measured better than others; the line stands at their mean, moved so that it parts what the groups part.
+/// The position of one line between merges within noise and the others. Each merge has its own limit, since errors differ;
+/// the line is at the mean limit, moved so that it separates the groups.
 fn noise(clusters: &ModelClusters) -> f64 {
     let merges = &clusters.merges;
     let group = |id: &String| {

@@ -1,10 +1,10 @@
-//! Mean spectra with the spread of their populations.
+//! Mean spectra with the spread of both populations.
 
 use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 
 use super::{PopulationSummary, Spectra};
 
-/// Both populations in one panel, power by its logarithm.
+/// Both populations in one panel, with power on a log axis.
 pub fn spectrum_figure(spectra: &Spectra) -> Figure {
     let line = |name: &str, population: &PopulationSummary| {
         let points = spectra.frequencies.iter().enumerate().filter(|(cell, _)| population.mean[*cell] > 0.0);
@@ -17,12 +17,12 @@ pub fn spectrum_figure(spectra: &Spectra) -> Figure {
     };
     let step = spectra.series.step();
     Figure::new(match spectra.verdict {
-        "different" => "Two populations of different kinds",
-        "cannot tell" => "Two populations, too small to tell apart",
-        _ => "Two populations, and no difference seen",
+        "different" => "Spectra of prompts: significantly different",
+        "cannot tell" => "Spectra of prompts: too few prompts to decide",
+        _ => "Spectra of prompts: no significant difference",
     })
     .subtitle(format!(
-        "{:.2} dB apart, chance alone exceeds {:.2} dB in 5% of cases; p = {:.3} by {} permutations; {} and {} prompts",
+        "distance {:.2} dB; equal populations exceed {:.2} dB in 5 % of cases; p = {:.3}, {} permutations; {} and {} prompts",
         spectra.distance_db,
         spectra.chance_db,
         spectra.p,
@@ -30,9 +30,9 @@ pub fn spectrum_figure(spectra: &Spectra) -> Figure {
         spectra.a.prompts,
         spectra.b.prompts
     ))
-    .note("lines are means; a band holds the middle 80% of the prompts")
+    .note("lines are means; bands are the 10th to 90th percentile of prompts")
     .panel(
-        Panel::new("", Axis::linear(format!("cycles a {step}")), Axis::log("power density"))
+        Panel::new("", Axis::linear(format!("cycles per {step}")), Axis::log("power density"))
             .layer(line("A", &spectra.a))
             .layer(line("B", &spectra.b)),
     )

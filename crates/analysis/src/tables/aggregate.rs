@@ -7,7 +7,7 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::AggregateRow;
 
-/// The table for people: keys, an estimate per mode, counters.
+/// The table for readers: keys, an estimate per mode, counters.
 pub fn display_table(rows: &[AggregateRow], group_by: &[Column], modes: &[Mode]) -> Table {
     let names: Vec<String> = group_by.iter().map(ToString::to_string).collect();
     let counters = ["n", "n_u", "n_e", "n_t", "g", "points", "missing"];

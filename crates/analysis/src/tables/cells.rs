@@ -1,4 +1,4 @@
-//! Cells that several display tables have in common.
+//! Cells that several display tables share.
 
 use super::Cell;
 use crate::{IntervalEstimate, Reliability};
@@ -9,12 +9,12 @@ impl Cell {
         Self::Number(count as f64, 0)
     }
 
-    /// The task of a row; without one, all of them together.
+    /// The task of a row; `all` if tasks are pooled.
     pub(super) fn task(task: Option<&String>) -> Self {
         Self::text(task.map_or("all", String::as_str))
     }
 
-    /// A proportion with its margin; missing where nothing was counted.
+    /// A proportion with its margin; missing without trials.
     pub(super) fn estimate(bounds: &IntervalEstimate) -> Self {
         match bounds.point {
             Some(_) => Self::Formatted(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
@@ -22,12 +22,12 @@ impl Cell {
         }
     }
 
-    /// What the log does not say.
+    /// A value that the log doesn't record.
     pub(crate) fn unknown() -> Self {
         Self::Formatted("?".to_owned())
     }
 
-    /// A number of truncated trials; `?` where the log does not say.
+    /// A number of truncated trials; `?` if the log doesn't record it.
     pub(super) fn truncated_count(count: u64, is_known: bool) -> Self {
         if is_known { Self::count(count) } else { Self::unknown() }
     }
@@ -37,7 +37,7 @@ impl Cell {
         rate.map_or(Self::Missing, |rate| Self::Formatted(format!("{:.1} %", 100.0 * rate)))
     }
 
-    /// How much of the token limit responses use, `31 % (p95 98 %)`: mean and 95th percentile.
+    /// Use of the token limit, `31 % (p95 98 %)`: mean and 95th percentile.
     pub(super) fn utilization(found: &Reliability) -> Self {
         match (found.utilization_mean, found.utilization_p95) {
             (Some(mean), Some(p95)) => {
@@ -47,7 +47,7 @@ impl Cell {
         }
     }
 
-    /// A truncation rate in percent; `?` where the log does not say.
+    /// A truncation rate in percent; `?` if the log doesn't record it.
     pub(super) fn truncation_rate(rate: Option<f64>, is_known: bool) -> Self {
         match rate {
             _ if !is_known => Self::unknown(),

@@ -2,24 +2,24 @@
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{Comparison, p_value, verdict_name};
+use crate::{Comparison, p_value, verdict_label, verdict_name};
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(found: &Comparison) -> Table {
     let mut table = Table::new(&[
         "task",
-        "A is",
-        "A less B",
-        "95 % interval",
+        "A vs. B",
+        "A minus B",
+        "95 % CI",
         "p",
-        "only A right",
-        "only B right",
+        "only A correct",
+        "only B correct",
         "pairs",
     ]);
     for task in &found.tasks {
         table.push(vec![
             Cell::text(&task.task),
-            Cell::Formatted(verdict_name(task.verdict).to_owned()),
+            Cell::Formatted(verdict_label(task.verdict).to_owned()),
             task.difference.map_or(Cell::Missing, |difference| Cell::Formatted(format!("{difference:+.3}"))),
             Cell::Formatted(format!("{:+.3} to {:+.3}", task.low, task.high)),
             Cell::Formatted(p_value(task.p_adjusted)),
@@ -31,7 +31,7 @@ pub fn display_table(found: &Comparison) -> Table {
     let score = &found.score;
     table.push(vec![
         Cell::text("ReasonScore"),
-        Cell::Formatted(verdict_name(found.verdict).to_owned()),
+        Cell::Formatted(verdict_label(found.verdict).to_owned()),
         Cell::Formatted(format!("{:+.0}", score.difference)),
         Cell::Formatted(format!("{:+.0} to {:+.0}", score.ci_low, score.ci_high)),
         Cell::Formatted(p_value(score.p)),

@@ -6,7 +6,7 @@ use crate::{
     Compression, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, OutcomeStats, QuartileSummary,
 };
 
-/// What the table and the figure show.
+/// The measure that the table and the figure show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CompressionMeasure {
     /// Bits per token.
@@ -17,7 +17,7 @@ pub enum CompressionMeasure {
 }
 
 impl CompressionMeasure {
-    /// The quartiles of trials that ended alike.
+    /// The quartiles of the trials of one outcome.
     pub fn quartiles(self) -> fn(&OutcomeStats) -> Option<QuartileSummary> {
         match self {
             Self::Bits => |stats| stats.bits_per_token,
@@ -32,7 +32,7 @@ impl CompressionMeasure {
         }
     }
 
-    /// What it is called.
+    /// The name of the measure.
     pub fn label(self) -> &'static str {
         match self {
             Self::Bits => "bits per token",
@@ -48,7 +48,7 @@ impl CompressionMeasure {
     }
 }
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table {
     let mut table = Table::new(&[
         "name",
@@ -56,8 +56,8 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
         "correct",
         "incorrect",
         "truncated",
-        "loops",
-        "delta",
+        "repetition loops",
+        "Cliff's delta",
         "correct have",
         "trials",
     ]);
@@ -89,7 +89,7 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
     table
 }
 
-/// Bits per token along a parameter.
+/// Bits per token by a parameter.
 pub fn entropy_table(found: &EntropyByParameter) -> Table {
     let mut table = Table::new(&[
         "name",
@@ -115,7 +115,7 @@ pub fn entropy_table(found: &EntropyByParameter) -> Table {
     table
 }
 
-/// The same with every digit.
+/// Bits per token by a parameter, for programs.
 pub fn export_entropy_table(found: &EntropyByParameter) -> Table {
     let row = |row: &EntropyRow| {
         let cells = RowBuilder::new()
@@ -131,13 +131,13 @@ pub fn export_entropy_table(found: &EntropyByParameter) -> Table {
 
 fn verdict(effect: &EffectSize) -> &'static str {
     match (effect.clear, effect.delta > 0.0) {
-        (false, _) => "cannot tell",
+        (false, _) => "not significant",
         (true, true) => "more",
         (true, false) => "fewer",
     }
 }
 
-/// `3 (1.0 to 8.5 %)`; nothing where no trial could be one.
+/// `3 (1.0 to 8.5 %)`; missing if no trial has bits per token.
 fn loops_cell(row: &CompressionRow) -> Cell {
     let loops = &row.loops;
     if loops.of == 0 {

@@ -4,7 +4,7 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::EvalSummary;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[EvalSummary]) -> Table {
     let mut table = Table::new(&[
         "eval",
@@ -13,7 +13,7 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
         "points",
         "trials",
         "missing",
-        "correct",
+        "accuracy",
         "truncated",
         "mean tokens",
         "limit used",

@@ -1,10 +1,10 @@
-//! Times to answer as tables.
+//! Tokens to an answer as tables.
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{Bin, HazardRow, TokenQuantile};
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[HazardRow]) -> Table {
     let mut table = Table::new(&[
         "name",
@@ -14,9 +14,9 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
         "incorrect",
         "truncated",
         "median tokens",
-        "worse beyond",
-        "right before",
-        "right after",
+        "accuracy drops beyond",
+        "accuracy before",
+        "accuracy after",
     ]);
     for row in rows {
         let change = row.stops_helping.as_ref();
@@ -36,14 +36,14 @@ pub fn display_table(rows: &[HazardRow]) -> Table {
     table
 }
 
-/// `512 (480 to 540)`; a bound that the data do not reach is open.
+/// `512 (480 to 540)`; an unknown end is `?`.
 pub fn token_quantile_cell(median: TokenQuantile) -> Cell {
     let Some(tokens) = median.tokens else { return Cell::Missing };
     let end = |end: Option<u64>| end.map_or("?".to_owned(), |end| end.to_string());
     Cell::Formatted(format!("{tokens} ({} to {})", end(median.low), end(median.high)))
 }
 
-/// The table for people, with a row for each bin of tokens.
+/// The table for readers, one row per bin of tokens.
 pub fn display_bins_table(rows: &[HazardRow]) -> Table {
     let mut table = Table::new(&[
         "name",
@@ -53,10 +53,10 @@ pub fn display_bins_table(rows: &[HazardRow]) -> Table {
         "correct",
         "incorrect",
         "truncated",
-        "right hazard",
-        "wrong hazard",
-        "right of answers",
-        "still thinking",
+        "correct hazard",
+        "incorrect hazard",
+        "accuracy",
+        "no answer yet",
     ]);
     for (row, bin) in rows.iter().flat_map(|row| row.bins.iter().map(move |bin| (row, bin))) {
         let first = if bin.above == 0 { 0 } else { bin.above + 1 };
@@ -108,7 +108,7 @@ pub fn export_table(rows: &[HazardRow]) -> Table {
     rows.iter().map(row).collect()
 }
 
-/// The table for programs, with a row for each bin of tokens.
+/// The table for programs, one row per bin of tokens.
 pub fn export_bins_table(rows: &[HazardRow]) -> Table {
     let bin_row = |row: &HazardRow, bin: &Bin| {
         trial_group(row)

@@ -6,14 +6,14 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{GroupBy, ModesRow};
 
-/// One family of modes a row: what counts as success.
+/// The families of modes, which define a success; one row each.
 const FAMILIES: [(Event, &str); 3] = [
     (Event::Equality, "E equality"),
     (Event::Correctness, "C correctness"),
     (Event::Calibrated, "K calibrated"),
 ];
 
-/// One column for what becomes of truncated trials.
+/// The treatments of truncated trials; one column each.
 const COLUMNS: [(Assumption, &str); 3] = [
     (Assumption::Independence, "I truncated ignored"),
     (Assumption::Pessimism, "P truncated failed"),
@@ -26,7 +26,7 @@ fn table_with_modes(first: &[&str], wanted: &[Mode]) -> Table {
     Table::new(&first.iter().copied().chain(across.map(|(_, name)| *name)).collect::<Vec<_>>())
 }
 
-/// The modes that are wanted, a family at a time.
+/// The requested modes by family.
 fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> {
     FAMILIES.into_iter().filter_map(|(event, name)| {
         let modes: Vec<Mode> = COLUMNS
@@ -38,7 +38,7 @@ fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> 
     })
 }
 
-/// The table for people: ReasonScores of evaluations, or accuracies of their tasks.
+/// The table for readers: ReasonScores of evaluations, or accuracies of their tasks.
 pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     match by {
         GroupBy::Eval => score_table(rows, wanted),
@@ -79,7 +79,7 @@ fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
     table
 }
 
-/// One row for each mode, so that a spreadsheet can turn it as it likes.
+/// The table for programs: one row per mode, ready to pivot.
 pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     let mut table_rows = Vec::new();
     for row in rows {

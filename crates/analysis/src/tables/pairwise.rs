@@ -4,9 +4,9 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::Pairwise;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(found: &Pairwise) -> Table {
-    let fixed = ["#", "name", "Elo", "95 % interval", "expected wins", "rating"].map(str::to_owned);
+    let fixed = ["#", "name", "Elo", "95 % CI", "expected wins", "rating"].map(str::to_owned);
     let opponents = (1..=found.evals.len()).map(|index| format!("vs {index}"));
     let mut table = Table::new(&fixed.into_iter().chain(opponents).collect::<Vec<_>>());
     for (index, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {
@@ -43,7 +43,7 @@ pub fn task_table(found: &Pairwise) -> Table {
     table
 }
 
-/// A rating with the digits that matter, however small it is.
+/// A rating with two decimals, or in scientific notation if it is small.
 fn rating(rating: f64) -> String {
     if rating < 0.01 { format!("{rating:.1e}") } else { format!("{rating:.2}") }
 }

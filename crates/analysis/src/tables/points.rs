@@ -5,10 +5,10 @@ use super::{Cell, Table};
 use crate::PointSummary;
 use crate::summaries::varying_params;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[PointSummary]) -> Table {
     let mut table =
-        Table::new(&["eval", "task", "params", "correct", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
+        Table::new(&["eval", "task", "params", "accuracy", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
     let varying = varying_params(rows);
     for row in rows {
         let is_known = row.n > 0;

@@ -48,7 +48,7 @@ impl RowBuilder {
         self.cell(column, count.map_or(Cell::Missing, Cell::count))
     }
 
-    /// Adds a number that people read with so many decimals.
+    /// Adds a number, shown to readers with this many decimals.
     pub(super) fn number(self, column: impl Into<String>, number: f64, decimals: usize) -> Self {
         self.cell(column, Cell::Number(number, decimals))
     }

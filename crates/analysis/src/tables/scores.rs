@@ -4,19 +4,19 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{Leaderboard, ScoreRow};
 
-/// The leaderboard as people read it.
+/// The leaderboard for readers.
 pub fn display_table(board: &Leaderboard) -> Table {
     with_tasks(board, &board.tasks)
 }
 
-/// The same without the tasks, where one look has to do.
+/// The leaderboard without its tasks.
 pub fn display_summary_table(board: &Leaderboard) -> Table {
     with_tasks(board, &[])
 }
 
 fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     let fixed = ["rank", "name", "ReasonScore", "band", "truncated", "mean tokens", "score per 1k tokens"];
-    // Last, because a terminal that is too narrow for the tasks has no room for these either.
+    // Last, so that a narrow terminal drops these columns first.
     let reliability: &[&str] = if tasks.is_empty() { &[] } else { &["limit used", "refused", "unparsed"] };
     let columns: Vec<&str> = fixed
         .into_iter()
@@ -30,7 +30,7 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
             Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
             Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
-            // Not text, which may be folded: a band is one word.
+            // Not `Text`, which may be wrapped: a band is one word.
             Cell::Formatted(row.band.to_owned()),
             Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
@@ -55,14 +55,14 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
     table
 }
 
-/// What lies behind each score: how wide its interval is and why, and how reliably responses come.
+/// The width of each interval with its causes, and the reliability of responses.
 pub fn details_table(board: &Leaderboard) -> Table {
     let mut table = Table::new(&[
         "name",
-        "interval",
-        "because of",
+        "interval (v2)",
+        "cause",
         "token limit used",
-        "above 90 % of it",
+        "above 90 % of limit",
         "truncated",
         "refused",
         "unparsed",
@@ -82,7 +82,7 @@ pub fn details_table(board: &Leaderboard) -> Table {
     table
 }
 
-/// The leaderboard with every number, for spreadsheets.
+/// The table for programs: every column, every digit.
 pub fn export_table(board: &Leaderboard) -> Table {
     let row = |row: &ScoreRow| {
         let mut cells = RowBuilder::new()

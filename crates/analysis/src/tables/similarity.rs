@@ -4,7 +4,7 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{ClusteredModel, ModelClusters};
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(found: &ModelClusters) -> Table {
     let fixed = ["group", "eval", "nearest", "distance", "by chance", "n"];
     let columns: Vec<&str> = fixed.into_iter().chain(found.tasks.iter().map(String::as_str)).collect();

@@ -4,14 +4,14 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{PopulationSummary, Spectra};
 
-/// How much louder A is than B; nothing where one of them is silent.
+/// The ratio of two powers in decibels; `None` if one of them is zero.
 fn power_ratio_db(a: f64, b: f64) -> Option<f64> {
     (a > 0.0 && b > 0.0).then(|| 10.0 * (a / b).log10())
 }
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(found: &Spectra) -> Table {
-    let each = format!("{}s a cycle", found.series.step());
+    let each = format!("{}s per cycle", found.series.step());
     let mut table = Table::new(&[
         "cycles",
         each.as_str(),
@@ -19,7 +19,7 @@ pub fn display_table(found: &Spectra) -> Table {
         "A middle 80 %",
         "B mean",
         "B middle 80 %",
-        "A over B dB",
+        "A / B (dB)",
     ]);
     for (cell, frequency) in found.frequencies.iter().enumerate() {
         let spread = |one: &PopulationSummary| {

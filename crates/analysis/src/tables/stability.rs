@@ -3,7 +3,7 @@
 use super::{Cell, Table};
 use crate::StabilityRow;
 
-/// A row per model and number of draws; names are repeated where programs read it.
+/// One row per model and number of draws; names are only repeated for programs.
 pub fn stability_table(rows: &[StabilityRow], is_export: bool) -> Table {
     let mut table = if is_export {
         Table::new(&["name", "draws", "margin_mean", "margin_sd", "margin_range", "stable"])

@@ -1,4 +1,4 @@
-//! Accuracy along one parameter or over two, as tables.
+//! Accuracy by one or two parameters as tables.
 
 use reasonscape_points::Value;
 
@@ -6,9 +6,10 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::AccuracyGrid;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(grids: &[AccuracyGrid]) -> Table {
-    let mut table = Table::new(&["eval", "task", "at", "correct", "n", "truncated", "points", "low", "high"]);
+    let mut table =
+        Table::new(&["eval", "task", "at", "accuracy", "n", "truncated", "points", "low", "high"]);
     for grid in grids {
         for cell in &grid.cells {
             let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };

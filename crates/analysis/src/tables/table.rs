@@ -1,13 +1,13 @@
-//! Rows under named columns, as Markdown and CSV. Terminals are the business of front ends.
+//! Rows with named columns, as Markdown and CSV. Front ends render them for terminals.
 
 /// One value of a table.
 #[derive(Debug, Clone)]
 pub enum Cell {
-    /// Text, as it is.
+    /// Text.
     Text(String),
-    /// A number: all its digits for programs, so many decimals for people.
+    /// A number: all digits for programs, this many decimals for readers.
     Number(f64, usize),
-    /// A value for people only, `752 ± 8`, beside the numbers that it is made of.
+    /// A formatted value for readers, such as `752 ± 8`.
     Formatted(String),
     /// No value.
     Missing,
@@ -19,12 +19,12 @@ impl Cell {
         Self::Text(text.into())
     }
 
-    /// A number with so many decimals; a missing value where there is none.
+    /// A number with this many decimals, or a missing value.
     pub fn optional(number: Option<f64>, decimals: usize) -> Self {
         number.map_or(Self::Missing, |number| Self::Number(number, decimals))
     }
 
-    /// As people read it.
+    /// The text for readers.
     pub fn display(&self) -> String {
         match self {
             Self::Text(text) | Self::Formatted(text) => text.clone(),
@@ -33,7 +33,7 @@ impl Cell {
         }
     }
 
-    /// As programs read it, with every digit.
+    /// The text for programs, with every digit.
     fn export(&self) -> String {
         match self {
             Self::Text(text) | Self::Formatted(text) => text.clone(),
@@ -47,7 +47,7 @@ impl Cell {
     }
 }
 
-/// Rows under named columns.
+/// Rows with named columns.
 #[derive(Debug, Clone)]
 pub struct Table {
     columns: Vec<String>,
@@ -89,7 +89,7 @@ impl Table {
         self.rows.iter().all(|row| row[column].is_number())
     }
 
-    /// Whether all columns can be shown at once in so many characters, with no cell folded.
+    /// Whether all columns can be shown at once in so many characters, with no cell wrapped.
     pub fn fits(&self, width: usize) -> bool {
         let widest = |column: usize| {
             let cells = self.rows.iter().map(|row| row[column].display().chars().count());
@@ -112,9 +112,9 @@ impl Table {
     }
 
     /// The width in characters that a column needs at least. Numbers and the words above them are not broken; text may
-    /// be folded.
+    /// be wrapped.
     pub fn min_width(&self, column: usize) -> usize {
-        const MIN_TEXT_WIDTH: usize = 10;
+        const MIN_TEXT_WIDTH: usize = 12;
         let cells = self.rows.iter().map(|row| row[column].display().chars().count());
         if self.is_numeric(column) {
             let words = self.columns[column].split(' ').map(|word| word.chars().count());

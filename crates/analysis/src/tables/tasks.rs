@@ -4,7 +4,7 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::TaskSummary;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[TaskSummary]) -> Table {
     let mut table = Table::new(&[
         "task",
@@ -12,7 +12,7 @@ pub fn display_table(rows: &[TaskSummary]) -> Table {
         "points",
         "trials",
         "missing",
-        "correct",
+        "accuracy",
         "truncated",
         "mean tokens",
         "limit used",

@@ -1,13 +1,23 @@
-//! Where models break, as tables.
+//! Thresholds as tables.
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::ThresholdRow;
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[ThresholdRow]) -> Table {
-    let columns =
-        ["eval", "task", "parameter", "half known", "low", "high", "crossing", "misfit p", "n", "tested"];
+    let columns = [
+        "eval",
+        "task",
+        "parameter",
+        "value at 50 %",
+        "CI low",
+        "CI high",
+        "crossing",
+        "misfit p",
+        "n",
+        "tested",
+    ];
     let mut table = Table::new(&columns);
     for row in rows {
         let curve = row.curve.as_ref();

@@ -1,7 +1,7 @@
-//! Points in time.
+//! Times as text.
 
 /// Milliseconds since 1970 as an RFC 3339 time in UTC, to the second: `2023-11-14T22:13:20Z`.
-/// A time that the calendar does not reach is given as its number.
+/// A time outside of the calendar's range is returned as a number.
 pub fn utc(ms: i64) -> String {
     chrono::DateTime::from_timestamp_millis(ms)
         .map_or_else(|| ms.to_string(), |time| time.format("%Y-%m-%dT%H:%M:%SZ").to_string())

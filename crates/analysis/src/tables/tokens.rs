@@ -5,7 +5,7 @@ use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::{BudgetOutcome, TokenCost, TokensRow, in_percent};
 
-/// The table for people.
+/// The table for readers.
 pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
     let mut table = Table::new(&[
         "name".to_owned(),
@@ -13,9 +13,9 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
         "trials".to_owned(),
         "accuracy".to_owned(),
         "mean tokens".to_owned(),
-        format!("{} % of right by", in_percent(keep)),
-        "accuracy then".to_owned(),
-        "mean tokens then".to_owned(),
+        format!("tokens for {} % of correct", in_percent(keep)),
+        "accuracy at that limit".to_owned(),
+        "mean tokens at that limit".to_owned(),
         "exact up to".to_owned(),
     ]);
     for row in rows {
@@ -37,7 +37,7 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
     table
 }
 
-/// `412 ± 20`, or the number alone where a single trial has no spread.
+/// `412 ± 20`; a single trial has no margin.
 fn token_cost_cell(cost: &TokenCost) -> Cell {
     Cell::Formatted(match (cost.low, cost.high) {
         (Some(low), Some(high)) => format!("{:.0} ± {:.0}", cost.mean, (high - low) / 2.0),
@@ -45,18 +45,18 @@ fn token_cost_cell(cost: &TokenCost) -> Cell {
     })
 }
 
-/// The table for people, with a row for each token limit.
+/// The table for readers, one row per token limit.
 pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
     let mut table = Table::new(&[
         "name",
         "task",
-        "limit",
+        "token limit",
         "correct",
         "incorrect",
         "truncated",
         "accuracy",
         "mean tokens",
-        "tokens a right answer",
+        "tokens per correct answer",
     ]);
     for (row, outcome) in rows.iter().flat_map(|row| row.budgets.iter().map(move |outcome| (row, outcome))) {
         let mark = if outcome.exact { "" } else { "≥ " };
@@ -96,7 +96,7 @@ fn with_token_cost(row: RowBuilder, name: &str, cost: Option<TokenCost>) -> RowB
         .optional_number(format!("{name}_high"), cost.and_then(|cost| cost.high), 1)
 }
 
-/// The table for programs, with a row for each token limit.
+/// The table for programs, one row per token limit.
 pub fn export_budgets_table(rows: &[TokensRow]) -> Table {
     let budget_row = |row: &TokensRow, outcome: &BudgetOutcome| {
         let numbers = trial_group(row)

@@ -1,4 +1,4 @@
-//! Frontiers as dots with their intervals, one panel a task.
+//! Thresholds as dots with confidence intervals, one panel per task.
 
 use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 
@@ -6,18 +6,18 @@ use reasonscape_stats::logistic::Crossing;
 
 use super::ThresholdRow;
 
-/// More panels than these cannot be read on one page.
+/// Panels that fit on a page.
 const MAX_PANELS: usize = 24;
 
 /// Lines that can be distinguished in one panel.
 const MAX_LINES: usize = 4;
 
-/// Letters of a name beside which three panels have no room.
+/// Length of a name from which three panels don't fit side by side.
 const LONG_NAME_LEN: usize = 16;
 
-/// One panel a task, one dot an evaluation; the end of a bar that is not known runs to the edge.
+/// One panel per task, one dot per evaluation; an interval with an unknown end extends to the edge.
 pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
-    // Frontiers along several parameters of a task are of the same trials.
+    // Thresholds for several parameters of a task share their trials, which are counted once.
     let is_first = |row: &&ThresholdRow| {
         rows.iter().find(|other| other.task == row.task).is_some_and(|other| other.parameter == row.parameter)
     };
@@ -25,8 +25,8 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
     let mode = rows.first().map_or("", |row| row.mode);
     let by_task: Vec<&[ThresholdRow]> =
         rows.chunk_by(|a, b| a.task == b.task && a.parameter == b.parameter).collect();
-    let mut figure = Figure::new("Where half of the answers are known").subtitle(format!(
-        "{trials} trials counted as {mode} does, {}% intervals by profile likelihood",
+    let mut figure = Figure::new("Thresholds: parameter value at 50 % accuracy").subtitle(format!(
+        "{trials} trials, estimated by {mode}, {} % confidence intervals (profile likelihood)",
         (confidence * 1e6).round() / 1e4
     ));
     for rows in by_task.iter().take(MAX_PANELS) {
@@ -36,19 +36,21 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
         figure = figure.columns(2);
     }
     if rows.iter().any(is_one_sided) {
-        figure = figure
-            .note("a bar without a cap goes on beyond the edge; a dot at its end is a bound and no estimate");
+        figure = figure.note(
+            "an interval without a cap extends beyond the edge; a dot at its end is a bound, not an estimate",
+        );
     }
     let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows, axis_range(rows)).len()).sum::<usize>();
     if not_drawn > 0 {
-        figure = figure.note(format!("not drawn, since unknown or far from what was tested: {not_drawn}"));
+        figure =
+            figure.note(format!("not shown because unknown or far outside the tested range: {not_drawn}"));
     }
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
-        figure = figure.note("* the curve fits badly, so the interval is too narrow");
+        figure = figure.note("* the curve fits poorly, so the confidence interval is too narrow");
     }
     if by_task.len() > MAX_PANELS {
         let more = by_task.len() - MAX_PANELS;
-        figure = figure.note(format!("{more} more panels are left out; a filter chooses which are shown"));
+        figure = figure.note(format!("{more} more panels are not shown; use a filter to select panels"));
     }
     figure
 }
@@ -56,8 +58,8 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
 fn panel(rows: &[ThresholdRow]) -> Panel {
     let first = &rows[0];
     let names = rows.iter().map(|row| {
-        let fits_badly = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
-        if fits_badly { format!("{}*", row.label) } else { row.label.clone() }
+        let fits_poorly = row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed);
+        if fits_poorly { format!("{}*", row.label) } else { row.label.clone() }
     });
     let (low, high) = tested(rows);
     let axis_range = axis_range(rows);
@@ -72,13 +74,13 @@ fn panel(rows: &[ThresholdRow]) -> Panel {
     panel.layer(Layer::dots("", dots(rows, axis_range)))
 }
 
-/// The smallest and the largest value that has trials.
+/// The smallest and the largest value with trials.
 fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
     let tested = rows.iter().flat_map(|row| &row.tested);
     tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
-/// What a panel shows: half as much again to either side of what was tested, since farther out the curve is a guess.
+/// The range of the axis: the tested range plus half of it on either side, since the curve can't be trusted farther out.
 fn axis_range(rows: &[ThresholdRow]) -> (f64, f64) {
     match tested(rows) {
         (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
@@ -87,7 +89,7 @@ fn axis_range(rows: &[ThresholdRow]) -> (f64, f64) {
     }
 }
 
-/// The frontiers within the edges; a frontier of which only a bound is known stands at that bound.
+/// The thresholds within the axis range; one with only a bound is drawn at that bound.
 fn dots(rows: &[ThresholdRow], (left, right): (f64, f64)) -> Vec<Point> {
     let dot = |(name, row): (usize, &ThresholdRow)| {
         let curve = row.curve.as_ref()?;
@@ -103,8 +105,8 @@ fn is_one_sided(row: &ThresholdRow) -> bool {
     row.curve.as_ref().is_some_and(|curve| curve.low.is_some() != curve.high.is_some())
 }
 
-/// A line in each panel of a picture of projections where an evaluation knows half, if it crosses there. Panels are along
-/// the parameters that are named, in their order, on one task.
+/// Adds a line at each threshold to the panels of a figure of projections. `along` names the task and the parameter of each
+/// panel.
 pub fn threshold_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[ThresholdRow]) -> Figure {
     let mut has_lines = false;
     for (panel, (task, parameter)) in figure.panels.iter_mut().zip(along) {
@@ -123,7 +125,7 @@ pub fn threshold_lines(mut figure: Figure, along: &[(&str, &str)], rows: &[Thres
         }
     }
     if has_lines {
-        figure.note("a dashed line is where a model knows half, by a logistic curve")
+        figure.note("dashed lines are thresholds: 50 % accuracy by a logistic curve")
     } else {
         figure
     }

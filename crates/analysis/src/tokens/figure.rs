@@ -1,4 +1,4 @@
-//! Accuracy against tokens as a picture.
+//! Accuracy by token limit as a figure.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::in_percent;
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
 
-/// Accuracy against the limit, a panel a task; of one task also against the tokens that were spent.
+/// Accuracy by token limit, one panel per task; for a single task also by mean tokens used.
 pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     let mut tasks: BTreeMap<&str, Vec<&TokensRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.n > 0) {
@@ -19,8 +19,8 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     }
     let trials: u64 = rows.iter().map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
-    let mut figure = Figure::new("What tokens buy").subtitle(format!(
-        "{trials} trials; accuracy by {mode}, {} % intervals",
+    let mut figure = Figure::new("Accuracy by token limit").subtitle(format!(
+        "{trials} trials; accuracy by {mode}, {} % confidence intervals",
         in_percent(confidence.level())
     ));
     let (is_one, left_out) = (tasks.len() == 1, tasks.len().saturating_sub(MAX_PANELS));
@@ -36,18 +36,17 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
         }
         figure = figure.panel(panel);
         if is_one {
-            let spent_panel =
-                Panel::new(task, Axis::log("mean tokens spent a trial"), Axis::percent("accuracy"));
+            let spent_panel = Panel::new(task, Axis::log("mean tokens per trial"), Axis::percent("accuracy"));
             figure = figure.columns(2).panel(rows.iter().fold(spent_panel, |panel, row| {
                 panel.layer(Layer::line(&row.group.label, curve(row, |outcome| outcome.mean_tokens.mean)))
             }));
         }
     }
     if left_out > 0 {
-        figure =
-            figure.note(format!("{left_out} more tasks are not drawn; `--filter base_task=` chooses some."));
+        figure = figure
+            .note(format!("{left_out} more tasks are not shown; use `--filter base_task=` to select some."));
     }
-    figure.note("A smaller limit cuts off the trials that used more and leaves the others as they are: this is counted.")
+    figure.note("Counted, not modeled: a smaller limit truncates the trials that used more tokens and doesn't change the others.")
 }
 
 fn curve(row: &TokensRow, x: fn(&BudgetOutcome) -> f64) -> Vec<Point> {

@@ -17,15 +17,15 @@ pub struct TokenCost {
     pub high: Option<f64>,
 }
 
-/// Sums over trials: tokens used under a limit, and whether the answer came in time and was right.
+/// Sums over trials: tokens used under a limit, and answers that are correct within it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokenTotals {
     n: f64,
     correct: f64,
     mean: f64,
-    /// Sum of squared distances from the mean of tokens.
+    /// Sum of squared deviations from the mean of tokens.
     squares: f64,
-    /// Sum of products of the distances of tokens and of being right.
+    /// Sum of products of the deviations of tokens and of correctness.
     products: f64,
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn means_and_ratios_match_numpy() {
-        // x = min(tokens, 320), y = right in time, d = x - x.mean() / y.mean() * y; the errors are x.std(ddof=1) / sqrt(6)
+        // x = min(tokens, 320), y = correct within the limit, d = x - x.mean() / y.mean() * y; the errors are x.std(ddof=1) / sqrt(6)
         // and sqrt(sum(d**2) / 5 / 6) / y.mean().
         use Outcome::{Correct, Incorrect, Truncated};
         let ends = [

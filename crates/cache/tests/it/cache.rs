@@ -150,7 +150,7 @@ fn reading_creates_no_files() {
     let reader = cache.reader().unwrap();
     assert_eq!(reader.get(&entry(1).id).unwrap(), Some(entry(1).response));
     let error = cache.writer().unwrap_err();
-    assert!(error.to_string().contains("cannot be written"), "{error}");
+    assert!(error.to_string().contains("is not writable"), "{error}");
     drop(reader);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }

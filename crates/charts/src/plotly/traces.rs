@@ -1,4 +1,4 @@
-//! Each layer as traces, with what is shown on pointing at a number.
+//! Layers as plotly traces, with hover texts.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::style::{SeriesStyle, TEXT, TEXT_MUTED};
 use crate::text_layout::width;
 
 impl Builder<'_> {
-    /// The title of a panel, above the words of its vertical lines.
+    /// The title of a panel, above the labels of its vertical lines.
     pub(super) fn title(&mut self, title: &str, x: f64, y: f64, above: f64) {
         if !title.is_empty() {
             self.annotations.push(json!({
@@ -65,18 +65,18 @@ impl Builder<'_> {
     fn line(&mut self, panel: &ResolvedPanel<'_>, name: &str, points: &[Point], step: bool) {
         let style = self.styles.get(name);
         let shape = if step { "hv" } else { "linear" };
-        if !style.is_grey && !panel.sideways {
+        if !style.is_gray && !panel.sideways {
             self.band(panel, name, points, shape, style);
         }
         let drawable = |number: f64, axis: &ResolvedAxis| axis.fraction(number).map(|_| number);
         let xs: Vec<Option<f64>> = points.iter().map(|point| drawable(point.x, &panel.x)).collect();
         let ys: Vec<Option<f64>> = points.iter().map(|point| drawable(point.y, &panel.y)).collect();
-        let few = points.len() <= 30 && !step && !style.is_grey;
+        let few = points.len() <= 30 && !step && !style.is_gray;
         let mut trace = json!({
             "type": "scatter", "mode": if few || points.len() == 1 { "lines+markers" } else { "lines" },
             "x": xs, "y": ys,
             "text": tooltips(panel, name, points), "hoverinfo": "text",
-            "line": {"color": style.color, "dash": style.plotly_dash, "width": if style.is_grey { 1 } else { 2 }, "shape": shape},
+            "line": {"color": style.color, "dash": style.plotly_dash, "width": if style.is_gray { 1 } else { 2 }, "shape": shape},
             "marker": {"color": style.color, "symbol": style.marker.plotly(), "size": 7},
         });
         self.named(&mut trace, name);
@@ -128,7 +128,7 @@ impl Builder<'_> {
         let is_on_axes =
             |point: &&Point| panel.x.fraction(point.x).is_some() && panel.y.fraction(point.y).is_some();
         let points: Vec<Point> = points.iter().filter(is_on_axes).copied().collect();
-        // Dots of several layers in one slot stand side by side.
+        // Dots of several layers in one slot are drawn side by side.
         let is_named = if panel.sideways { panel.y.names() } else { panel.x.names() }.is_some();
         let aside = if is_named { panel.layer_slice(position).offset * 0.6 } else { 0.0 };
         let (aside_x, aside_y) = if panel.sideways { (0.0, aside) } else { (aside, 0.0) };
@@ -175,7 +175,7 @@ impl Builder<'_> {
             "q3": column(|s| s.q3), "upperfence": column(|s| s.high),
             "line": {"color": style.color, "width": 1.5},
             "hoverinfo": if panel.sideways { "x+name" } else { "y+name" },
-            // Without these, boxes of one panel make room for those of the others.
+            // Without these, boxes of one panel reserve space for those of other panels.
             "alignmentgroup": "boxes", "offsetgroup": escaped(name),
         });
         trace[if panel.sideways { "y" } else { "x" }] = json!(column(|s| s.at));
@@ -217,9 +217,9 @@ impl Builder<'_> {
         self.cell_labels(heatmap, index, range);
     }
 
-    /// Numbers and intervals in the cells, and a cross in those that have none: a colour would look like a number.
+    /// Values and intervals in the cells, and a cross in cells without data, since a color would look like a value.
     fn cell_labels(&mut self, heatmap: &Heatmap, index: usize, range: Bounds) {
-        // More words than this are no longer legible, and slow.
+        // More texts than this are illegible and slow.
         const MAX_LABELED_CELLS: usize = 150;
         let is_small =
             heatmap.rows.len() * heatmap.columns.len() <= MAX_LABELED_CELLS && heatmap.columns.len() <= 10;
@@ -258,7 +258,7 @@ impl Builder<'_> {
                 let corners = [(from.0, rows.0), (height, rows.0), (height, rows.1), (from.1, rows.1)];
                 xs.extend(corners.iter().map(|corner| Some(corner.0)).chain([None]));
                 ys.extend(corners.iter().map(|corner| Some(corner.1)).chain([None]));
-                texts.extend(std::iter::repeat_n(format!("joined at {}", short(height)), 5));
+                texts.extend(std::iter::repeat_n(format!("merged at {}", short(height)), 5));
             }
             self.traces.push(json!({
                 "type": "scatter", "mode": "lines", "x": xs, "y": ys, "text": texts, "hoverinfo": "text",
@@ -267,7 +267,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lines across, with their words above the panel or at its right edge.
+    /// Reference lines, with labels above the panel or at its right edge.
     pub(super) fn reference_lines(
         &mut self,
         panel: &ResolvedPanel<'_>,
@@ -280,11 +280,11 @@ impl Builder<'_> {
             let is_vertical = reference_line.direction == Direction::Vertical;
             let axis = if is_vertical { &panel.x } else { &panel.y };
             let Some(at) = placed(axis, reference_line.at) else { continue };
-            // Shapes take numbers as they are, annotations their logarithms.
+            // Shapes use values, annotations use logarithms.
             let line = json!({"color": TEXT, "width": 1, "dash": "5px,3px"});
             let word =
                 json!({"text": escaped(reference_line.label), "showarrow": false, "font": {"size": 12}});
-            // Where half of the words would reach beyond an edge they go inwards, so that they stay on the page.
+            // Labels near an edge are anchored inwards, so that they stay on the page.
             let half = width(reference_line.label, 12.0) / 2.0 / panel_width.max(1.0);
             let side = match axis.fraction(reference_line.at) {
                 Some(fraction) if fraction + half > 1.0 => "right",
@@ -344,7 +344,7 @@ fn error_bars(trace: &mut Value, panel: &ResolvedPanel<'_>, points: &[Point], co
     }
 }
 
-/// Whether all points and their intervals lie between the axes, so that nothing need be cut off, not even half a dot.
+/// Whether all points and intervals are within the axes, so that clipping can be switched off and edge markers stay whole.
 fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
     let values = if panel.sideways { &panel.x } else { &panel.y };
     let is_inside = |fraction: f64| (0.0..=1.0).contains(&fraction);
@@ -358,7 +358,7 @@ fn all_inside(panel: &ResolvedPanel<'_>, points: &[Point]) -> bool {
     })
 }
 
-/// What is shown on pointing at a number.
+/// The hover text of a value.
 fn tooltips(panel: &ResolvedPanel<'_>, name: &str, points: &[Point]) -> Vec<String> {
     let describe = |axis: &ResolvedAxis, number: f64, bounds: Option<Bounds>| {
         let text = match axis.names() {

@@ -1,4 +1,4 @@
-//! The writer of SVG elements. What it is given is escaped, and a number that is none cannot get in.
+//! Writer of SVG elements. Texts are escaped, and coordinates are always finite.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::number::coordinate;
 use crate::style::{Marker, TEXT};
 use crate::text_layout::escape;
 
-/// Where a text stands relative to its place.
+/// The alignment of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Anchor {
     #[default]
@@ -15,11 +15,11 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A text and how it looks.
+/// A text with its style.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextSpan<'a> {
     pub(crate) text: &'a str,
-    /// What the text was before it was shortened, if it was.
+    /// The full text, if it was shortened.
     pub(crate) full: &'a str,
     pub(crate) x: f64,
     pub(crate) y: f64,
@@ -29,7 +29,7 @@ pub(crate) struct TextSpan<'a> {
     pub(crate) anchor: Anchor,
     /// Degrees, clockwise.
     pub(crate) rotation: f64,
-    /// Whether a white edge keeps it apart from what is below.
+    /// Whether a white outline separates it from the background.
     pub(crate) halo: bool,
 }
 
@@ -48,7 +48,7 @@ impl<'a> TextSpan<'a> {
     }
 }
 
-/// How a line or an area is painted.
+/// Stroke and fill of a line or an area.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint<'a> {
     pub(crate) fill: &'a str,
@@ -76,7 +76,7 @@ impl<'a> Paint<'a> {
     }
 }
 
-/// A place, a width and a height.
+/// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Area {
     pub(crate) x: f64,
@@ -99,15 +99,15 @@ impl Area {
     }
 }
 
-/// An SVG in the making.
+/// Builder of an SVG.
 #[derive(Debug, Default)]
 pub(crate) struct Canvas {
     body: String,
-    /// The font of PNG files is a light one; an edge in the colour of the letters makes it fit to read.
+    /// The font of PNG files is light; an outline in the color of the text makes it legible.
     embolden: bool,
 }
 
-/// The data of a path through these points.
+/// The path data through these points.
 pub(crate) fn path<'p>(points: impl IntoIterator<Item = &'p (f64, f64)>) -> String {
     let mut data = String::new();
     for (index, (x, y)) in points.into_iter().enumerate() {
@@ -204,8 +204,8 @@ impl Canvas {
         let _ = writeln!(self.body, "{}</text>", escape(words.text));
     }
 
-    /// What is drawn in between is cut off at the edges of the area. A nested drawing needs no name, as a clip path
-    /// would: names of several figures on one page would meet.
+    /// Clips what `draw` draws to the area. A nested `<svg>` is used instead of a clip path, whose id could collide with those
+    /// of other figures on the page.
     pub(crate) fn within(&mut self, area: Area, draw: impl FnOnce(&mut Self)) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(coordinate);
         let _ = writeln!(
@@ -216,14 +216,14 @@ impl Canvas {
         self.body.push_str("</svg>\n");
     }
 
-    /// What is drawn in between carries a text that is shown on pointing at it.
+    /// Adds a tooltip to what `draw` draws.
     pub(crate) fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
         let _ = writeln!(self.body, "<g><title>{}</title>", escape(title));
         draw(self);
         self.body.push_str("</g>\n");
     }
 
-    /// A dot, its form within a circle of the radius.
+    /// A marker, within a circle of this radius.
     pub(crate) fn marker(&mut self, marker: Marker, (x, y): (f64, f64), radius: f64, color: &str) {
         let filled = Paint { fill: color, opacity: 1.0, stroke: "#ffffff", width: 0.8, dash: "" };
         let polygon = |corners: &[(f64, f64)]| {

@@ -1,4 +1,4 @@
-//! Dendrograms, sideways.
+//! Horizontal dendrograms.
 
 use super::PanelContext;
 use super::canvas::{Canvas, Paint, path};
@@ -8,14 +8,14 @@ use crate::number::short;
 
 pub(super) fn draw(canvas: &mut Canvas, context: &PanelContext<'_, '_>, dendrogram: &Dendrogram) {
     for Bracket { rows, from, height } in brackets(dendrogram) {
-        // A merge below the noise cannot be told from none; it stands back.
+        // Merges within noise are drawn in gray.
         let is_noise = dendrogram.noise.is_some_and(|noise| height <= noise);
         let paint =
             if is_noise { Paint::dashed("#777777", 1.2, "3 2") } else { Paint::stroke("#0072b2", 1.6) };
         let corners = [(from.0, rows.0), (height, rows.0), (height, rows.1), (from.1, rows.1)]
             .map(|(distance, row)| Some((context.x(distance)?, context.y_between(row))));
         if let [Some(first), Some(second), Some(third), Some(fourth)] = corners {
-            canvas.titled(&format!("joined at {}", short(height)), |canvas| {
+            canvas.titled(&format!("merged at {}", short(height)), |canvas| {
                 canvas.path(&path(&[first, second, third, fourth]), &paint);
             });
         }
@@ -23,7 +23,7 @@ pub(super) fn draw(canvas: &mut Canvas, context: &PanelContext<'_, '_>, dendrogr
 }
 
 impl PanelContext<'_, '_> {
-    /// Where a row is that may lie between two names.
+    /// The y coordinate of a row, which may be between two leaves.
     fn y_between(&self, row: f64) -> f64 {
         let count = self.panel.y.names().map_or(1, <[String]>::len).max(1) as f64;
         self.down((row + 0.5) / count)

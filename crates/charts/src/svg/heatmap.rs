@@ -1,4 +1,4 @@
-//! Heat maps: colours, numbers where there is room, intervals always.
+//! Heat maps: colors and intervals, and values where they fit.
 
 use super::canvas::{Anchor, Area, Canvas, Paint, TextSpan};
 use super::layout::{LINE_HEIGHT, key_lines};
@@ -9,18 +9,19 @@ use crate::panel::ResolvedPanel;
 use crate::style::{TEXT, TEXT_MUTED};
 use crate::text_layout::{FONT_SIZE, shorten, width};
 
-/// What the lines in the cells mean.
-pub(super) const NOTE: &str = "The line in a cell spans its interval, from the lowest colour at the left edge to the highest at the right.";
+/// Explains the lines in the cells.
+pub(super) const NOTE: &str =
+    "The line in a cell is its interval, on the color scale from the left to the right edge.";
 
-/// Width of the scale of colours.
+/// Width of the color scale.
 const COLOR_KEY_WIDTH: f64 = 120.0;
 
-/// How much of a cell fits into it.
+/// How much detail fits into a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Room {
-    /// The number, and its interval below.
+    /// The value, and its interval below.
     Both,
-    /// The number, and the interval as a line.
+    /// The value, and the interval as a line.
     Number,
     /// Only the line.
     Line,
@@ -30,7 +31,7 @@ fn size(heatmap: &Heatmap, area: Area) -> (f64, f64) {
     (area.width / heatmap.columns.len().max(1) as f64, area.height / heatmap.rows.len().max(1) as f64)
 }
 
-/// The same for all cells, so that they can be compared.
+/// The detail of all cells, which is equal so that they can be compared.
 fn room(heatmap: &Heatmap, area: Area) -> Room {
     let (cell_width, cell_height) = size(heatmap, area);
     let fits = |text: &str| width(text, FONT_SIZE) + 4.0 <= cell_width;
@@ -44,7 +45,7 @@ fn room(heatmap: &Heatmap, area: Area) -> Room {
     }
 }
 
-/// Whether the cells of a panel have lines that must be explained.
+/// Whether the cells of a panel show intervals as lines.
 pub(super) fn has_interval_marks(panel: &ResolvedPanel<'_>, area: Area) -> bool {
     panel.heatmap().is_some_and(|heatmap| {
         room(heatmap, area) != Room::Both
@@ -85,7 +86,7 @@ pub(super) fn draw(canvas: &mut Canvas, heatmap: &Heatmap, area: Area) {
     }
 }
 
-/// The number and the interval of a cell, as far as there is room.
+/// The value and the interval of a cell, as far as they fit.
 fn draw_cell_text(
     canvas: &mut Canvas,
     heatmap: &Heatmap,
@@ -112,7 +113,7 @@ fn draw_cell_text(
         let edge = 2.0f64.min(area.width / 8.0);
         let across = |number| area.x + edge + color_fraction(range, number) * (area.width - 2.0 * edge);
         let y = if room == Room::Line { middle.1 } else { area.bottom() - 4.0 };
-        // A hair across the cell is the scale on which the interval lies.
+        // A thin line across the cell is the scale of the interval.
         canvas.line(
             (across(range.low), y),
             (across(range.high), y),
@@ -129,7 +130,7 @@ fn gradient_name(palette: Palette) -> &'static str {
     }
 }
 
-/// The colours of both palettes from end to end.
+/// The gradients of both palettes.
 pub(super) fn gradients() -> String {
     let gradient = |palette: Palette| {
         let stop = |step: u32| {
@@ -142,7 +143,7 @@ pub(super) fn gradients() -> String {
     gradient(Palette::Sequential) + &gradient(Palette::Diverging)
 }
 
-/// The scale of colours below the panel, and what it stands for.
+/// The color scale below the panel, with its label.
 pub(super) fn key(canvas: &mut Canvas, heatmap: &Heatmap, area: Area) {
     let range = heatmap.color_range();
     let baseline = area.y + 11.0;

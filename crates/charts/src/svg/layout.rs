@@ -1,4 +1,4 @@
-//! Where everything goes: the header, the legend, the grid of panels and the notes.
+//! Layout of header, legend, panels and notes.
 
 use super::canvas::Area;
 use crate::axis::{ResolvedAxis, Tick};
@@ -8,22 +8,22 @@ use crate::reference_lines::{PlacedReferenceLine, level_count, place_reference_l
 use crate::resolved_figure::ResolvedFigure;
 use crate::text_layout::{FONT_SIZE, shorten, width, wrap};
 
-/// Width of every figure: 180 mm, the width of a printed page, at 96 pixels to the inch.
+/// Width of every figure: 180 mm, a printed page, at 96 dpi.
 pub(crate) const WIDTH: f64 = 680.0;
-/// Size of the title.
+/// Font size of the title.
 pub(crate) const TITLE_FONT_SIZE: f64 = 16.0;
-/// Size of the titles of panels.
+/// Font size of panel titles.
 pub(crate) const PANEL_TITLE_FONT_SIZE: f64 = 13.0;
-/// From one line of words to the next.
+/// Line height.
 pub(crate) const LINE_HEIGHT: f64 = 16.0;
-/// Around the figure.
+/// Margin around the figure.
 pub(crate) const MARGIN: f64 = 12.0;
-/// Between panels.
+/// Gap between panels.
 const PANEL_GAP: f64 = 18.0;
-/// From the axis to the words of its ticks.
+/// Gap between the axis and its tick labels.
 pub(crate) const TICK_GAP: f64 = 6.0;
 
-/// How the names below a panel are turned.
+/// Rotation of the labels below a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LabelRotation {
     Level,
@@ -31,27 +31,27 @@ pub(crate) enum LabelRotation {
     Upright,
 }
 
-/// The room that a panel has.
+/// The area of a panel.
 #[derive(Debug)]
 pub(crate) struct Plot {
-    /// The area between the axes.
+    /// The plot area, between the axes.
     pub(crate) area: Area,
-    /// The room with everything around it.
+    /// The whole area, with title, labels and legend.
     pub(crate) outer: Area,
     pub(crate) x_ticks: Vec<Tick>,
     pub(crate) y_ticks: Vec<Tick>,
     pub(crate) rotation: LabelRotation,
-    /// The widest that a name below the panel may be.
+    /// Maximum width of a label below the panel.
     pub(crate) x_room: f64,
-    /// The widest that a name beside the panel may be.
+    /// Maximum width of a label beside the panel.
     pub(crate) y_room: f64,
-    /// Where the words of the vertical lines stand, each with its level above the panel.
+    /// The labels of vertical lines, each with its level above the panel.
     pub(crate) reference_lines: Vec<PlacedReferenceLine>,
     pub(crate) shows_x_label: bool,
     pub(crate) shows_y_label: bool,
 }
 
-/// Everything in its place.
+/// The layout of a figure.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) title: Vec<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Entry {
     pub(crate) row: usize,
 }
 
-/// Width of the sample before the words of an entry.
+/// Width of the sample before the text of an entry.
 pub(crate) const LEGEND_SAMPLE_WIDTH: f64 = 28.0;
 
 /// Places the entries of a legend in rows.
@@ -92,7 +92,7 @@ fn legend(names: &[String]) -> Vec<Entry> {
     entries
 }
 
-/// Height of the area between the axes.
+/// Height of the plot area.
 fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     let default = match columns {
         1 => 300.0,
@@ -113,12 +113,12 @@ fn plot_height(panel: &ResolvedPanel<'_>, columns: usize) -> f64 {
     (row * names.len() as f64).max(40.0)
 }
 
-/// Lines below the axis of a heat map: the colours, and their label if it needs a line of its own.
+/// Text lines below the axis of a heat map: the color scale, and its label if that needs another line.
 pub(crate) fn key_lines(label: &str, room: f64) -> usize {
     if label.is_empty() || width(label, FONT_SIZE) + 290.0 <= room { 1 } else { 2 }
 }
 
-/// What a panel needs beside itself before its width is known.
+/// The space that a panel needs around its plot before its width is known.
 fn left_of(panel: &ResolvedPanel<'_>, height: f64, cell: f64, has_label: bool) -> (Vec<Tick>, f64, f64) {
     let ticks = panel.y.ticks(((height / 36.0) as usize).clamp(3, 8));
     let y_room = if panel.y.names().is_some() { cell * 0.36 } else { cell * 0.5 };
@@ -130,7 +130,7 @@ fn widest(ticks: &[Tick], room: f64) -> f64 {
     ticks.iter().map(|tick| width(&tick.label, FONT_SIZE)).fold(0.0, f64::max).min(room)
 }
 
-/// The ticks below a panel, and how they are turned.
+/// The ticks below a panel, and the rotation of their labels.
 fn below(axis: &ResolvedAxis, plot_width: f64) -> (Vec<Tick>, LabelRotation, f64) {
     if let Some(names) = axis.names() {
         let ticks = axis.ticks(0);
@@ -140,7 +140,7 @@ fn below(axis: &ResolvedAxis, plot_width: f64) -> (Vec<Tick>, LabelRotation, f64
             slot if slot >= 18.0 => LabelRotation::Slanted,
             _ => LabelRotation::Upright,
         };
-        // Where names are closer than lines of text, every so-manieth is written.
+        // If labels are closer than the line height, only every n-th is shown.
         let stride = if rotation == LabelRotation::Upright {
             (13.0 / slot.max(0.1)).ceil().max(1.0) as usize
         } else {
@@ -148,7 +148,7 @@ fn below(axis: &ResolvedAxis, plot_width: f64) -> (Vec<Tick>, LabelRotation, f64
         };
         return (ticks.into_iter().step_by(stride).collect(), rotation, 150.0);
     }
-    // As many ticks as have room for their words.
+    // As many ticks as there is room for labels.
     let about = (plot_width / 42.0) as usize;
     let fits = |ticks: &[Tick]| {
         ticks.windows(2).all(|pair| {
@@ -176,7 +176,7 @@ fn height_below(rotation: LabelRotation, ticks: &[Tick], x_room: f64, has_label:
 impl Layout {
     pub(crate) fn new(resolved: &ResolvedFigure<'_>, names: &[String], notes: &[String]) -> Self {
         let room = WIDTH - 2.0 * MARGIN;
-        // Bold letters are wider.
+        // Bold text is wider.
         let title = wrap(&resolved.figure.title, TITLE_FONT_SIZE * 1.08, room);
         let subtitle = wrap(&resolved.figure.subtitle, FONT_SIZE, room);
         let legend = legend(names);
@@ -203,14 +203,14 @@ impl Layout {
     }
 }
 
-/// Places the row of panels that starts with the `first`, so that their axes are in line.
+/// Places the row of panels that starts with `first`, so that their axes are aligned.
 fn place_row(resolved: &ResolvedFigure<'_>, first: usize, top: f64) -> Vec<Plot> {
     let columns = resolved.columns;
     let in_row = &resolved.panels[first..resolved.panels.len().min(first + columns)];
     let cell = (WIDTH - 2.0 * MARGIN - PANEL_GAP * (columns - 1) as f64) / columns as f64;
     let height = in_row.iter().map(|panel| plot_height(panel, columns)).fold(0.0, f64::max);
     let title_height = if in_row.iter().any(|panel| !panel.title.is_empty()) { 25.0 } else { 8.0 };
-    // First across, then the height of what is above and below.
+    // First the widths, then the heights above and below.
     let mut plots: Vec<Plot> = Vec::new();
     for (column, panel) in in_row.iter().enumerate() {
         let index = first + column;
@@ -218,13 +218,13 @@ fn place_row(resolved: &ResolvedFigure<'_>, first: usize, top: f64) -> Vec<Plot>
         let shows_x_label = resolved.shows_x_label(index);
         let x = MARGIN + column as f64 * (cell + PANEL_GAP);
         let (y_ticks, left, y_room) = left_of(panel, height, cell, shows_y_label);
-        // The last tick's words reach beyond the axis.
+        // The last tick label extends beyond the axis.
         let last = panel.x.names().map_or_else(|| widest(&panel.x.ticks(6), cell), |_| 0.0);
         let right = (last / 2.0 - 4.0).max(14.0);
         let mut area = Area { x: x + left, y: top, width: (cell - left - right).max(20.0), height };
         let (mut x_ticks, mut rotation, x_room) = below(&panel.x, area.width);
         if rotation == LabelRotation::Slanted {
-            // The first slanted name must not reach beyond the figure.
+            // The first slanted label must not extend beyond the figure.
             let slot = area.width / panel.x.names().map_or(1, <[String]>::len).max(1) as f64;
             let first = x_ticks.first().map_or(0.0, |tick| width(&tick.label, FONT_SIZE).min(x_room));
             let missing = first * std::f64::consts::FRAC_1_SQRT_2 - slot / 2.0 - left;

@@ -6,11 +6,11 @@ use crate::model::{Bounds, Layer, Point, Summary};
 use crate::number::{interval, shown_with};
 use crate::style::SeriesStyle;
 
-/// Half the size of a dot.
+/// Radius of a dot.
 pub(super) const RADIUS: f64 = 4.0;
 /// Width of a line.
 pub(super) const STROKE: f64 = 1.8;
-/// Up to so many points of a line have a marker of their own.
+/// Lines with more points than this have no markers.
 const MAX_POINTS_WITH_MARKERS: usize = 30;
 
 pub(super) fn has_markers(layer: &Layer) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn draw(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: u
     }
 }
 
-/// A coloured area with the hatch of its look.
+/// A colored area with the hatch of its style.
 pub(super) fn fill(canvas: &mut Canvas, area: Area, style: SeriesStyle) {
     canvas.rectangle(area, &Paint::fill(style.color), "");
     if style.hatch > 0 {
@@ -64,12 +64,12 @@ fn line_points(context: &PanelContext<'_, '_>, points: &[Point]) -> Vec<Option<L
 /// The bands of all lines, below every line.
 pub(super) fn bands(canvas: &mut Canvas, context: &PanelContext<'_, '_>) {
     let lines = || context.panel.layers.iter().filter(|layer| matches!(layer, Layer::Line { .. }));
-    // Many bands over one another would hide which is which.
+    // Many overlapping bands would be unreadable.
     let opacity = if lines().count() <= 3 { 0.16 } else { 0.09 };
     for layer in lines() {
         let Layer::Line { name, points, step } = layer else { continue };
         let style = context.styles.get(name);
-        if style.is_grey {
+        if style.is_gray {
             continue;
         }
         let line_points = line_points(context, points);
@@ -91,14 +91,14 @@ fn line(
     markers: bool,
 ) {
     let line_points = line_points(context, points);
-    let width = if style.is_grey { 1.0 } else { STROKE };
-    // A number that is missing leaves a gap in the line.
+    let width = if style.is_gray { 1.0 } else { STROKE };
+    // A missing value leaves a gap in the line.
     for run in line_points.split(Option::is_none) {
         let pixels: Vec<(f64, f64)> = run.iter().flatten().map(|line_point| line_point.at).collect();
         if pixels.len() > 1 {
             canvas.path(&path(&stepped(&pixels, step)), &Paint::dashed(style.color, width, style.dash));
         }
-        if (markers && !style.is_grey) || pixels.len() == 1 {
+        if (markers && !style.is_gray) || pixels.len() == 1 {
             for pixel in &pixels {
                 canvas.marker(style.marker, *pixel, RADIUS * 0.85, style.color);
             }
@@ -127,7 +127,7 @@ fn band(canvas: &mut Canvas, part: &[&LinePoint], style: SeriesStyle, step: bool
     }
 }
 
-/// The corners of a staircase in which each value holds until the next.
+/// The corners of a step function.
 fn stepped(pixels: &[(f64, f64)], step: bool) -> Vec<(f64, f64)> {
     if !step {
         return pixels.to_vec();
@@ -142,7 +142,7 @@ fn stepped(pixels: &[(f64, f64)], step: bool) -> Vec<(f64, f64)> {
     corners
 }
 
-/// How far a layer is moved aside, in pixels, and how wide its part of the slot is.
+/// The offset of a layer in its slot and its width, in pixels.
 fn slice(context: &PanelContext<'_, '_>, index: usize, at: f64) -> Option<(f64, f64)> {
     let panel = context.panel;
     let axis = if panel.sideways { &panel.y } else { &panel.x };
@@ -159,12 +159,12 @@ fn slice(context: &PanelContext<'_, '_>, index: usize, at: f64) -> Option<(f64, 
     Some((pixel(at)? + slice.offset * used, (slice.width * used).clamp(1.0, 60.0) - 1.0))
 }
 
-/// From a place on the axis of names and one on the axis of numbers to a point of the figure.
+/// A point of the figure, from the positions on the category axis and on the value axis.
 fn oriented(sideways: bool, along: f64, value: f64) -> (f64, f64) {
     if sideways { (value, along) } else { (along, value) }
 }
 
-/// Where a number of the axis of numbers is.
+/// The position of a value on the value axis.
 fn value_at(context: &PanelContext<'_, '_>, number: f64) -> f64 {
     if context.panel.sideways {
         context.across(context.panel.x.end_fraction(number))
@@ -189,7 +189,7 @@ fn whisker(
     }
 }
 
-/// What is shown on pointing at a number.
+/// The tooltip of a value.
 fn tooltip(context: &PanelContext<'_, '_>, name: &str, point: &Point) -> String {
     let (axis, other, place, number) = if context.panel.sideways {
         (&context.panel.x, &context.panel.y, point.y, point.x)
@@ -245,7 +245,7 @@ fn bars(canvas: &mut Canvas, context: &PanelContext<'_, '_>, index: usize, name:
             fill(canvas, area, style);
             if let Some(Bounds { low, high }) = interval(point.interval) {
                 let ends = (value_at(context, low), value_at(context, high));
-                // A light edge keeps the whisker visible on its bar.
+                // A light outline keeps the whisker visible on its bar.
                 let sides = [oriented(sideways, along, ends.0), oriented(sideways, along, ends.1)];
                 canvas.line(sides[0], sides[1], &Paint::stroke("#ffffff", 3.2));
                 whisker(canvas, context, along, ends, "#222222", (width / 4.0).min(4.0));

@@ -1,4 +1,4 @@
-//! Whatever the numbers are, there is a picture.
+//! Every input gives a figure.
 
 use reasonscape_charts::{
     Axis, Bounds, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Palette, Panel, Point, Scale, Summary,
@@ -23,7 +23,7 @@ const NASTY: [f64; 14] = [
     1.0 + f64::EPSILON,
 ];
 
-/// A generator of our own: a linear congruence is random enough to mix nasty numbers.
+/// A linear congruential generator is random enough to mix extreme numbers.
 struct Draw(u64);
 
 impl Draw {
@@ -129,7 +129,7 @@ fn extreme_numbers_give_valid_figures() {
         }
         let svg = figure.svg();
         assert_sound(&svg);
-        // resvg is slow when it is not optimised.
+        // resvg is slow without optimization.
         if round % 15 == 0 {
             assert_drawable(&svg);
         }
@@ -143,7 +143,7 @@ fn undrawn_points_are_counted_in_a_note() {
     let points = vec![Point::exact(1.0, 1.0), Point::exact(f64::NAN, 1.0), Point::exact(0.0, 1.0)];
     let figure = Figure::new("")
         .panel(Panel::new("", Axis::log("x"), Axis::linear("y")).layer(Layer::dots("", points)));
-    let note = "2 points have no place on these axes and are not drawn.";
+    let note = "2 points cannot be shown on these axes.";
     assert!(figure.svg().contains(note));
     assert!(figure.fragment("f").contains(note));
 }

@@ -1,4 +1,4 @@
-//! Names come from servers and files of others: none may become a part of the page.
+//! Names come from servers and files of others and must not inject HTML.
 
 use reasonscape_charts::{
     Axis, Cell, Dendrogram, Figure, Heatmap, Layer, Merge, Panel, Point, Summary, plotly_script,
@@ -60,11 +60,11 @@ fn html_escapes_names_in_script() {
     assert_eq!(fragment.matches("<script").count(), 1);
     assert_eq!(fragment.matches("</script").count(), 1);
     assert!(!fragment.contains("<b onload") && !fragment.contains("<img"));
-    // The arguments of the call are JSON as they stand.
+    // The arguments of the call are valid JSON.
     let call = fragment.split_once("Plotly.newPlot(").unwrap().1.split_once(");</script>").unwrap().0;
     let arguments: serde_json::Value = serde_json::from_str(&format!("[{call}]")).unwrap();
     assert_eq!(arguments[0], "id\"><script>");
-    // Plotly reads tags in texts: they reach it escaped.
+    // Plotly interprets tags in texts, so they must be escaped.
     let shown = arguments[1][2]["name"].as_str().unwrap();
     assert!(shown.starts_with("&lt;/script&gt;&lt;b onload"), "{shown}");
 }

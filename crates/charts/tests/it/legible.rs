@@ -1,4 +1,4 @@
-//! Words do not lie over one another, and none leaves the picture. resvg says where they are.
+//! Texts don't overlap and stay within the figure, as measured by resvg.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use resvg::usvg::{self, Node, Rect};
 
 use crate::test_env::{all, names};
 
-/// Where every text is, in the letters that a PNG has.
+/// The bounding box of every text, in the font of PNGs.
 fn texts(svg: &str) -> (Vec<(String, Rect)>, usvg::Size) {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     let fonts = FONTS.get_or_init(|| {
@@ -38,7 +38,7 @@ fn collect(group: &usvg::Group, found: &mut Vec<(String, Rect)>) {
     }
 }
 
-/// Boxes of slanted words overlap although the words do not, so that only level and upright ones are compared.
+/// Bounding boxes of slanted texts overlap although the texts don't, so only horizontal and vertical ones are compared.
 fn overlaps(a: &Rect, b: &Rect) -> bool {
     let gap = 0.5;
     a.left() + gap < b.right()
@@ -103,7 +103,7 @@ fn tick_labels_do_not_overlap() {
 
 #[test]
 fn long_names_are_shortened_with_full_title() {
-    let long = "an-organisation-with-a-name/a-model-with-a-name-that-does-not-end-Instruct-FP8";
+    let long = "an-organization-with-a-name/a-model-with-a-name-that-does-not-end-Instruct-FP8";
     for count in [1, 3, 12, 60] {
         let categories: Vec<String> = (0..count).map(|index| format!("{long}-{index}")).collect();
         let points: Vec<Point> = (0..count).map(|at| Point::between(f64::from(at), 0.5, 0.4, 0.6)).collect();
@@ -147,7 +147,7 @@ fn cell_labels_fit_their_cells() {
 
 #[test]
 fn character_widths_match_the_font() {
-    // A tick's words end where its axis begins, so that their left end tells their width.
+    // A tick label ends where the axis begins, so its left end gives its width.
     let figure = Figure::new("").panel(Panel::new(
         "",
         Axis::linear(""),
@@ -155,6 +155,6 @@ fn character_widths_match_the_font() {
     ));
     let (texts, _) = texts(&figure.svg());
     let (_, place) = texts.iter().find(|(words, _)| words.starts_with("Wilhelmina")).unwrap();
-    // Our estimate leaves 6 hundredths of room, and the margin of the picture is 12.
+    // The estimate has 6 % headroom, and the margin of the figure is 12 pixels.
     assert!((12.0..25.0).contains(&place.left()), "{place:?}");
 }

@@ -1,4 +1,4 @@
-//! Pictures are looked at by parsers that we did not write: resvg's reader of XML, its layout of text and its pixels.
+//! Figures are checked by independent code: resvg's XML parser, text layout and renderer.
 
 mod degenerate;
 mod hostile;

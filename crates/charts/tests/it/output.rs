@@ -1,4 +1,4 @@
-//! Files of all three kinds.
+//! Output in all three formats.
 
 use reasonscape_charts::{Axis, Figure, FigureError, Kind, Layer, Panel, Point};
 use resvg::tiny_skia::Pixmap;
@@ -65,7 +65,7 @@ fn infinite_bar_is_clamped_beyond_the_edge() {
     let figure = Figure::new("")
         .panel(Panel::new("", Axis::linear("length").range(0.0, 10.0), names).layer(Layer::dots("", dots)));
     let page = figure.fragment("only");
-    // Ten times the width of the axis; plotly makes paths of it that a browser can read.
+    // Infinite ends are limited to ten times the width of the axis, which browsers can draw.
     assert!(page.contains("\"array\":[1.0,104.0]") && page.contains("\"arrayminus\":[104.0,1.0]"), "{page}");
     assert!(!page.contains("e+") && !page.contains("e300"), "{page}");
 }

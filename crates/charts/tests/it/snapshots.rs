@@ -1,4 +1,4 @@
-//! What is written stays as it is until it is meant to change.
+//! Snapshots of the SVG output.
 
 use crate::test_env::{all, assert_drawable, assert_sound, document};
 
@@ -8,7 +8,7 @@ fn svg_matches_snapshots() {
         let svg = figure.svg();
         assert_sound(&svg);
         assert_drawable(&svg);
-        // The large one adds nothing to look at.
+        // The large figure adds nothing to the snapshots.
         if name != "multiples" {
             insta::assert_snapshot!(name, svg);
         }

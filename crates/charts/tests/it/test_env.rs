@@ -17,7 +17,7 @@ pub(crate) fn line() -> Figure {
         };
         (0..5).map(point).collect()
     };
-    Figure::new("Accuracy falls").subtitle("95% intervals").note("A note.").panel(
+    Figure::new("Accuracy falls").subtitle("95 % confidence intervals").note("A note.").panel(
         Panel::new("", Axis::linear("depth"), Axis::percent("accuracy"))
             .layer(Layer::line("alpha", points(0.0)))
             .layer(Layer::line("beta", points(0.1)))
@@ -29,7 +29,7 @@ pub(crate) fn steps() -> Figure {
     let points = [1.0, 0.8, 0.5, 0.1].into_iter().enumerate();
     let points = points.map(|(x, y)| Point::between(x as f64 * 500.0 + 1.0, y, y * 0.9, (y * 1.1).min(1.0)));
     Figure::new("Survival").panel(
-        Panel::new("Not yet answered", Axis::log("tokens"), Axis::percent("share"))
+        Panel::new("Not yet answered", Axis::log("tokens"), Axis::percent("proportion"))
             .layer(Layer::steps("alpha", points.collect()))
             .layer(Layer::vertical("median", 1000.0)),
     )
@@ -118,7 +118,7 @@ pub(crate) fn dendrogram_figure() -> Figure {
     let merges = vec![Merge { a: 0, b: 2, height: 0.2 }, Merge { a: 1, b: 3, height: 0.9 }];
     let dendrogram =
         Dendrogram { leaves: names("model-", 3), order: vec![0, 2, 1], merges, noise: Some(0.3) };
-    Figure::new("Kin").panel(
+    Figure::new("Similar models").panel(
         Panel::new("", Axis::linear("distance"), Axis::linear("")).layer(Layer::Dendrogram(dendrogram)),
     )
 }
@@ -151,7 +151,7 @@ pub(crate) fn all() -> Vec<(&'static str, Figure)> {
     ]
 }
 
-/// The SVG as resvg's reader of XML takes it.
+/// The SVG, parsed by resvg's XML parser.
 pub(crate) fn document(svg: &str) -> usvg::roxmltree::Document<'_> {
     usvg::roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}\n{svg}"))
 }
@@ -173,7 +173,7 @@ pub(crate) fn assert_sound(svg: &str) {
     }
 }
 
-/// resvg can make a drawing of it.
+/// Asserts that resvg can render it.
 pub(crate) fn assert_drawable(svg: &str) {
     usvg::Tree::from_str(svg, &usvg::Options::default()).expect("resvg reads it");
 }

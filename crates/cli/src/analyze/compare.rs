@@ -1,4 +1,4 @@
-//! `reasonscape analyze compare`: two evaluations on identical tests.
+//! `reasonscape analyze compare`: paired comparison of two evaluations on the same problems.
 
 use reasonscape_analysis::Comparison;
 use reasonscape_analysis::tables::compare::{display_table, export_table};
@@ -9,10 +9,10 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::{Format, print_table, print_text};
 
-/// Compare two evaluations on the tests that both answered
+/// Compare two evaluations on the problems that both answered (paired test)
 ///
-/// What makes a test hard is common to both and cancels, so that smaller differences show than on a leaderboard. Says
-/// who is better, or that it cannot tell and how many more trials would.
+/// Pairing removes the variation in difficulty between problems, so it detects smaller differences than the leaderboard.
+/// Reports which one is better, or that the data cannot tell and how many more trials would.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape analyze compare my-study small-model large-model")]
 pub(super) struct Compare {
@@ -20,10 +20,10 @@ pub(super) struct Compare {
     study_args: StudyArgs,
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// The one, by id, name or model.
+    /// First evaluation, by id, name or model.
     #[arg(value_name = "A")]
     a: String,
-    /// The other.
+    /// Second evaluation, by id, name or model.
     #[arg(value_name = "B")]
     b: String,
 }
@@ -31,7 +31,7 @@ pub(super) struct Compare {
 impl Compare {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let mode = self.mode_args.mode.unwrap_or(Mode::C_P);
+        let mode = self.mode_args.mode(Mode::C_P);
         let found = reasonscape_analysis::compare(&db, &query, [&self.a, &self.b], mode).await?;
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;
@@ -45,8 +45,8 @@ impl Compare {
 fn print_notes(found: &Comparison, global: Global) {
     let [a, b] = &found.labels;
     global.caption(format_args!(
-        "A is {a}, B is {b}, each on the {} that both answered; p by McNemar's mid-p test, corrected for {} (Holm)",
-        pluralize(found.pairs, "test"),
+        "A is {a}, B is {b}, both on the {} that both answered; p-values of McNemar's mid-p test, Holm-corrected for {}",
+        pluralize(found.pairs, "problem"),
         pluralize(found.tasks.len() as u64, "task")
     ));
     for remark in found.remarks() {

@@ -1,4 +1,4 @@
-//! `reasonscape analyze compression`: compressed sizes of trials and repetition loops.
+//! `reasonscape analyze compression`: compressed size of the reasoning, and repetition loops.
 
 use reasonscape_analysis::tables::compression::{
     CompressionMeasure, display_table, entropy_table, export_entropy_table, export_table,
@@ -13,10 +13,10 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Show how trials compress by how they ended, and which go round in circles
+/// Measure how well reasoning compresses, by outcome, and find repetition loops
 ///
-/// What a model thinks (or all it says, where it shows no thoughts) is compressed by gzip; the bits that are left per
-/// token say how much is new in it. A long trial with hardly any is a loop.
+/// The reasoning of each trial (or the whole reply, if there is no separate reasoning) is compressed with gzip. Bits per
+/// token measure how much of it is new; a long trial with very few is a repetition loop.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze compression my-study\n  \
     reasonscape analyze compression my-study --by eval --measure size --plot sizes.svg\n  \
@@ -24,21 +24,21 @@ use crate::output::print_table;
 pub(super) struct Compression {
     #[command(flatten)]
     trials: TrialArgs,
-    /// What the table and the picture show; JSON and CSV have both.
+    /// Measure of the table and the figure; JSON and CSV contain both.
     #[arg(long, value_enum, default_value_t)]
     measure: MeasureArg,
-    /// Call a long trial a loop below this many bits per token, instead of a quarter of what is usual.
+    /// Count a long trial as a loop below this many bits per token [default: a quarter of the typical value].
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     loop_bits: Option<f64>,
-    /// Examples of loops to show.
+    /// Number of example loops to show.
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
-    /// Show bits per token along this parameter instead, and compare models at equal values of it.
+    /// Show bits per token by this parameter instead, and compare models at equal values.
     #[arg(long, value_name = "PARAMETER", conflicts_with_all = ["by", "measure", "loop_bits", "examples", "plot"])]
     x: Option<String>,
 }
 
-/// What the table and the picture show.
+/// The measure of the table and the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum MeasureArg {
     /// Bits per token.
@@ -63,7 +63,7 @@ impl Compression {
             && !(bits.is_finite() && bits > 0.0)
         {
             return Err(CliError::input(format_args!(
-                "`--loop-bits {bits}` is out of range; give a number of bits above 0, as 1.5"
+                "`--loop-bits {bits}` is out of range; expected a number above 0, e.g. 1.5"
             )));
         }
         if let Some(parameter) = &self.x {
@@ -97,11 +97,11 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
     const MAX_LISTED: usize = 6;
     let rows = &found.rows;
     if rows.is_empty() {
-        global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
+        global.note("no scored trials yet; `reasonscape run` sends the requests and scores the responses");
         return;
     }
     global.caption(format_args!(
-        "{}: median (quartiles); delta is Cliff's, right against wrong: 1 if every right answer has more",
+        "{}: median (quartiles); delta is Cliff's delta of correct versus incorrect trials: 1 if every correct one has more",
         measure.label()
     ));
     if rows.len() <= MAX_LISTED {
@@ -113,7 +113,7 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
         let (clear, loops) =
             (rows.iter().filter(is_clear).count(), rows.iter().map(|row| row.loops.count).sum());
         global.caption(format_args!(
-            "in {clear} of {} rows bits per token tell right from wrong answers; {} in circles",
+            "in {clear} of {} rows bits per token differ between correct and incorrect answers; repetition loops: {}",
             rows.len(),
             pluralize(loops, "trial")
         ));
@@ -122,7 +122,7 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
         let rule =
             rows.iter().find(|row| row.group.eval.eval_id == example.eval_id).map(|row| row.loops.rule);
         global.caption(format_args!(
-            "loop: {} on {} {} test {}: {:.2} bits per token over {} tokens (a loop is below {:.2}), {}, key {}{}",
+            "loop: {} on {} {} problem {}: {:.2} bits per token over {} tokens (a loop is below {:.2}), {}, key {}{}",
             example.label,
             example.task,
             example.params,
@@ -139,7 +139,7 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
     let all: u64 = rows.iter().map(|row| row.n).sum();
     if known < all {
         global.note(format_args!(
-            "{} without bits per token: no tokens counted, or nothing to compress",
+            "{} without bits per token: no token count, or no text",
             pluralize(all - known, "trial")
         ));
     }

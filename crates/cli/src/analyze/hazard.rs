@@ -1,4 +1,4 @@
-//! `reasonscape analyze hazard`: when models answer, and whether thinking longer helps.
+//! `reasonscape analyze hazard`: survival analysis of the time to answer, in tokens.
 
 use reasonscape_analysis::tables::hazard::{
     display_bins_table, display_table, export_bins_table, export_table,
@@ -10,10 +10,10 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Show how long models think before they answer, and where thinking longer stops helping
+/// Show how many tokens models use before they answer, and where more tokens stop helping
 ///
-/// A trial that was cut off would have answered later: it counts as thinking for as long as it was watched. Tokens are
-/// those of the completion, reasoning included.
+/// A survival analysis: truncated trials are censored at their last token. Tokens are completion tokens, including
+/// reasoning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze hazard my-study\n  \
     reasonscape analyze hazard my-study --filter model=small-model --filter base_task=sort --bins \
@@ -21,10 +21,10 @@ use crate::output::print_table;
 pub(super) struct Hazard {
     #[command(flatten)]
     trials: TrialArgs,
-    /// Show a row for each bin of tokens.
+    /// Show one row per token bin.
     #[arg(long)]
     bins: bool,
-    /// Tokens of a bin; without it, each bin is twice as wide as the one before.
+    /// Width of a bin in tokens [default: each bin is twice as wide as the one before].
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     width: Option<u64>,
 }
@@ -49,7 +49,7 @@ impl Hazard {
 fn print_notes(rows: &[HazardRow], global: Global) {
     const MAX_LISTED: usize = 6;
     if rows.is_empty() {
-        global.note("nothing was answered yet; `reasonscape run` asks, `reasonscape evaluate` counts");
+        global.note("no scored trials yet; `reasonscape run` sends the requests and scores the responses");
         return;
     }
     if rows.len() <= MAX_LISTED {
@@ -60,19 +60,19 @@ fn print_notes(rows: &[HazardRow], global: Global) {
         let turns = rows.iter().filter(|row| row.stops_helping.is_some()).count();
         let unknown = rows.iter().filter(|row| row.finding.starts_with("cannot tell")).count();
         global.caption(format_args!(
-            "in {turns} of {} rows answers beyond some number of tokens are right clearly less often, in {} they are \
-             not clearly worse, and {unknown} cannot be told",
+            "in {turns} of {} rows answers beyond some number of tokens are significantly less accurate, in {} they are \
+             not, and for {unknown} the data cannot tell",
             rows.len(),
             rows.len() - turns - unknown
         ));
     }
     if rows.iter().any(|row| row.stops_helping.is_some()) {
         global.caption(
-            "late answers may be worse because hard tests take longer; `--filter params.NAME=` compares like with like",
+            "late answers may be worse because harder problems take longer; `--filter params.NAME=` compares equal difficulty",
         );
     }
     let without: u64 = rows.iter().map(|row| row.without_tokens).sum();
     if without > 0 {
-        global.note(format_args!("{} without a count of tokens left out", pluralize(without, "trial")));
+        global.note(format_args!("{} without a token count excluded", pluralize(without, "trial")));
     }
 }

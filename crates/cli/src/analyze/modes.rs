@@ -2,7 +2,6 @@
 
 use reasonscape_analysis::tables::modes::{display_table, export_table};
 use reasonscape_analysis::{GroupBy, modes};
-use reasonscape_stats::Mode;
 
 use super::{ModeArgs, StudyArgs};
 use crate::Global;
@@ -11,17 +10,19 @@ use crate::output::print_table;
 
 /// Show the nine estimators side by side
 ///
-/// Across: truncated trials ignored (I), failed (P), passed (O). Down: every right answer counts (E), lucky guesses are
-/// taken out (C), the same with bounds that hold near chance (K).
+/// Columns: truncated trials are ignored (I), count as incorrect (P), or as correct (O). Rows: every correct answer counts
+/// (E), scores are corrected for guessing (C), or the same with intervals calibrated near chance (K).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze modes my-study\n  \
-    reasonscape analyze modes my-study --by task --filter model=small-model")]
+    reasonscape analyze modes my-study --by task --filter model=small-model",
+    mut_arg("mode", |mode| mode.help("Only this estimator, one of `E_I` `E_P` `E_O` `C_I` `C_P` `C_O` `K_I` `K_P` `K_O` \
+    [default: all nine]")))]
 pub(super) struct Modes {
     #[command(flatten)]
     study_args: StudyArgs,
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// A ReasonScore for each evaluation, or a share for each of its tasks.
+    /// ReasonScore per evaluation, or accuracy per evaluation and task.
     #[arg(long, value_enum, default_value_t)]
     by: ModesBy,
 }
@@ -46,7 +47,7 @@ impl From<ModesBy> for GroupBy {
 impl Modes {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let selected_modes = self.mode_args.mode.map_or(Mode::ALL.to_vec(), |mode| vec![mode]);
+        let selected_modes = self.mode_args.matching_modes();
         let rows = modes(&db, &query, &selected_modes).await?;
         let by = GroupBy::from(self.by);
         print_table(
@@ -56,7 +57,10 @@ impl Modes {
             &rows,
         )?;
         for row in rows.iter().filter(|row| !row.complete) {
-            global.note(format_args!("* {} lacks a task and is scored on what it has", row.label));
+            global.note(format_args!(
+                "* {} has no trials of some tasks and is scored on the others",
+                row.label
+            ));
         }
         Ok(())
     }

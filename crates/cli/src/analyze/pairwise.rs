@@ -1,4 +1,4 @@
-//! `reasonscape analyze pairwise`: everybody against everybody.
+//! `reasonscape analyze pairwise`: win rates of all pairs of evaluations.
 
 use reasonscape_analysis::tables::pairwise::{display_table, export_table, task_table};
 use reasonscape_analysis::{MONTE_CARLO_DRAWS, RatingOrder};
@@ -10,10 +10,10 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Compare all evaluations head to head: win rates, expected wins, Bradley-Terry ratings
+/// Compare all pairs of evaluations: win rates, expected wins, Bradley-Terry ratings
 ///
-/// A win rate is the probability that one is better than the other on a task, averaged over the tasks that both have.
-/// The interval of a rating says how far it would move with other tasks of the kind.
+/// A win rate is the probability of being better than the other on a task, averaged over the tasks that both have.
+/// The confidence interval of a rating shows how much it would vary with other tasks of the same kind.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze pairwise my-study\n  \
     reasonscape analyze pairwise my-study --method monte-carlo --seed 7")]
@@ -22,13 +22,13 @@ pub(super) struct Pairwise {
     study_args: StudyArgs,
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// How the probability is found: by quadrature, or by 10,000 draws a side as Python would draw them.
+    /// How to compute the probabilities: by quadrature, or from 10,000 draws per side with Python's generator.
     #[arg(long, value_enum, default_value_t)]
     method: MethodArg,
-    /// Seed of the draws of `--method monte-carlo` (default: 42).
+    /// Random seed of `--method monte-carlo` [default: 42].
     #[arg(long, value_name = "SEED", allow_hyphen_values = true)]
     seed: Option<i64>,
-    /// Show the probability that A is better than B on each task, a row per pair.
+    /// Show the probability that A is better than B on each task, one row per pair.
     #[arg(long)]
     per_task: bool,
     /// Sort by Bradley-Terry rating or by expected wins.
@@ -55,7 +55,7 @@ impl Pairwise {
         let method = match (self.method, self.seed) {
             (MethodArg::Exact, Some(_)) => {
                 return Err(CliError::input(
-                    "`--seed` has no effect on the exact method; add `--method monte-carlo` or leave it out",
+                    "`--seed` has no effect on the exact method; add `--method monte-carlo` or remove it",
                 ));
             }
             (MethodArg::Exact, None) => Method::Exact,
@@ -64,7 +64,7 @@ impl Pairwise {
             }
         };
         let (db, query) = self.study_args.open(global).await?;
-        let mode = self.mode_args.mode.unwrap_or(Mode::C_P);
+        let mode = self.mode_args.mode(Mode::C_P);
         let order = match self.sort {
             SortArg::Elo => RatingOrder::Elo,
             SortArg::ExpectedWins => RatingOrder::ExpectedWins,
@@ -72,7 +72,7 @@ impl Pairwise {
         let found = reasonscape_analysis::pairwise(&db, &query, mode, method).await?.sorted(order);
         if self.per_task {
             print_table(global.format, || task_table(&found), || task_table(&found), &found)?;
-            global.caption("the probability that A is better than B on a task, and its mean over tasks");
+            global.caption("probability that A is better than B on each task, and the mean over tasks");
             return Ok(());
         }
         print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
@@ -82,7 +82,7 @@ impl Pairwise {
 }
 
 fn print_notes(found: &reasonscape_analysis::Pairwise, global: Global) {
-    global.caption("`vs 2` is the mean probability of being better than number 2 on a task");
+    global.caption("`vs 2` is the win rate against number 2: the probability of being better on a task, averaged over tasks");
     for remark in found.remarks() {
         global.note(remark);
     }

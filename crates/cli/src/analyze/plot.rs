@@ -1,4 +1,4 @@
-//! `--plot`: an analysis as a picture.
+//! `--plot`: draws the figure of an analysis.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,16 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::write_file;
 
-/// Where the picture goes, if one is wanted.
+/// Where to write the figure, if one is requested.
 #[derive(Debug, clap::Args)]
 pub(super) struct Plot {
-    /// Draw it too, to a file that ends in .svg, .png or .html; the last can be looked at closer in a browser.
+    /// Also draw a figure to this file (.svg, .png, or .html for an interactive one).
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
 
 impl Plot {
-    /// Refuses a file whose ending says no kind of picture; to be asked before anything is read.
+    /// Rejects an unknown file extension; call it before reading anything.
     pub(super) fn check(&self) -> Result<(), CliError> {
         self.kind().map(|_| ())
     }
@@ -27,12 +27,12 @@ impl Plot {
         kind.map_err(|error| CliError::Input(error.into()))
     }
 
-    /// Draws the picture if one is wanted, and says where it is. The file appears whole or not at all.
+    /// Draws the figure if one is requested. The file is written atomically.
     pub(super) fn draw(&self, global: Global, figure: impl FnOnce() -> Figure) -> Result<(), CliError> {
         let (Some(path), Some(kind)) = (&self.plot, self.kind()?) else { return Ok(()) };
         let bytes = figure().bytes(kind).map_err(|error| CliError::Internal(error.into()))?;
         write_file(path, |out| Ok(out.write_all(&bytes)?))?;
-        global.note(format_args!("the picture is in `{}`", path.display()));
+        global.note(format_args!("wrote the figure to `{}`", path.display()));
         Ok(())
     }
 }

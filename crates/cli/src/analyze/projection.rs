@@ -9,17 +9,16 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Show accuracy along one parameter, everything else pooled
+/// Show accuracy by one parameter, pooled over the others
 ///
-/// For each evaluation and task: the share of correct answers at each value of the parameter. The estimator is `C_P`
-/// unless told otherwise.
+/// For each evaluation and task: accuracy at each value of the parameter.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze projection my-study --filter base_task=sort\n  \
     reasonscape analyze projection my-study --x length --plot length.svg")]
 pub(super) struct Projection {
     #[command(flatten)]
     plot_args: AccuracyPlotArgs,
-    /// Parameter along which to look; of each task the one that varies most unless given.
+    /// Parameter [default: the one with the most values, per task].
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
 }

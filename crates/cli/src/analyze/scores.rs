@@ -10,10 +10,9 @@ use crate::error::CliError;
 use crate::output::print_table;
 use crate::score::print_stability;
 
-/// Show the leaderboard: ReasonScores with their intervals, and the places that these support
+/// Show the leaderboard: ReasonScores with intervals, ranks and ties
 ///
-/// `=2-4` is a tie: the interval overlaps with others, and the place may be any from 2 to 4. `*` marks an evaluation
-/// that lacks something of its suite and is scored on what it has.
+/// Rank `=2-4` is a tie: the interval of the score overlaps with others, so the rank may be anything from 2 to 4. `*` marks an evaluation with missing trials, which is scored on the rest.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
     reasonscape analyze scores my-study --mode K_P --format json")]
@@ -22,7 +21,7 @@ pub(super) struct Scores {
     study_args: StudyArgs,
     #[command(flatten)]
     estimator_args: EstimatorArgs,
-    /// Show how far the margin moves with the seed of the bootstrap, at 100 to 10,000 draws, instead of the scores.
+    /// Instead of the scores, show how much the margin depends on the bootstrap seed, at 100 to 10,000 draws.
     #[arg(long)]
     stability: bool,
 }
@@ -33,7 +32,7 @@ impl Scores {
         let board = leaderboard(&db, &query, self.estimator_args.estimator(Mode::C_P)).await?;
         if board.rows.is_empty() {
             return Err(CliError::input(format_args!(
-                "no evaluation has a trial yet: {}; `reasonscape run` asks for them",
+                "no evaluation has a scored trial: {}; `reasonscape run` sends the requests and scores the responses",
                 join_truncated(&board.unscored)
             )));
         }
@@ -52,33 +51,38 @@ impl Scores {
     }
 }
 
-/// Longer lists of what is missing are not read.
+/// Evaluations with missing trials that are named one by one.
 const MAX_MISSING: usize = 8;
 
-/// What a reader of the numbers has to know.
+/// Prints the notes on the numbers.
 fn print_notes(board: &Leaderboard, global: Global) {
     if board.mode != Mode::C_P {
-        global.note(format_args!("bounds by {}: comparable only with scores by {0}", board.mode));
+        global
+            .note(format_args!("estimated by {}: only comparable with scores estimated by {0}", board.mode));
     }
     if board.is_literal {
-        global.note("bounds by the literal products: comparable only with scores computed so");
+        global.note("estimated with `--literal`: only comparable with other scores estimated with it");
     }
     if board.rows.iter().any(ScoreRow::is_tied) {
         global.caption(
-            "= is a tie: intervals overlap; `reasonscape analyze compare` looks closer at two of them",
+            "= is a tie: intervals overlap; `reasonscape analyze compare` is a more sensitive test of two models",
         );
     }
     let incomplete: Vec<(&ScoreRow, String)> =
         board.rows.iter().filter_map(|row| row.describe_missing().map(|lacks| (row, lacks))).collect();
     for (row, lacks) in incomplete.iter().take(MAX_MISSING) {
-        global.note(format_args!("* {} lacks {lacks}; it is scored on what it has", row.label));
+        global.note(format_args!("* {} lacks {lacks}; it is scored on the rest", row.label));
     }
     if incomplete.len() > MAX_MISSING {
-        global
-            .note(format_args!("* so do {} more; `--format json` says what", incomplete.len() - MAX_MISSING));
+        global.note(format_args!(
+            "* {} more are incomplete; `--format json` lists what is missing",
+            incomplete.len() - MAX_MISSING
+        ));
     }
     for label in &board.unscored {
-        global.note(format_args!("{label} has no trial yet and no score; `reasonscape run` asks for them"));
+        global.note(format_args!(
+            "{label} has no trials yet, so it has no score; `reasonscape run` sends the requests"
+        ));
     }
     if !board.near_chance.is_empty() {
         let tasks: Vec<String> = board
@@ -91,7 +95,7 @@ fn print_notes(board: &Leaderboard, global: Global) {
             .collect();
         let calibrated = Mode { event: Event::Calibrated, ..board.mode };
         global.note(format_args!(
-            "near chance the C intervals are too narrow, here on {}; `--mode {calibrated}` gives bounds that hold",
+            "near chance the C intervals are too narrow, here on {}; `--mode {calibrated}` gives calibrated ones",
             join_truncated(&tasks)
         ));
     }

@@ -5,15 +5,16 @@ use reasonscape_analysis::{ModelClusters, cluster_models, similarity_figure};
 use reasonscape_stats::cluster::Linkage;
 
 use super::plot::Plot;
-use super::{ConfidenceArgs, ModeArgs, StudyArgs, join_truncated, pluralize};
+use super::{ConfidenceArgs, ModeArgs, StudyArgs, estimator, join_truncated, pluralize};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Group the evaluations by what they get right on each task, so that kin are seen
+/// Cluster the evaluations by their accuracy per task, to find similar models
 ///
-/// Two are as far apart as their accuracies differ on a typical task. The nearest are merged first; beside each distance
-/// stands what chance alone would give. Those of one group cannot be told apart.
+/// The distance of two evaluations is the root mean square difference of their accuracies over tasks. The closest are
+/// merged first. Each distance is shown with the upper bound for equally able models (`by chance`); evaluations within a
+/// group do not differ significantly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze similarity my-study --plot similarity.svg\n  \
     reasonscape analyze similarity my-study --shape --linkage ward")]
@@ -24,10 +25,10 @@ pub(super) struct Similarity {
     mode_args: ModeArgs,
     #[command(flatten)]
     confidence_args: ConfidenceArgs,
-    /// Compare the shape of profiles only: what each is good at, not how good it is.
+    /// Only compare the shape of the profiles: strengths and weaknesses, not overall accuracy.
     #[arg(long)]
     shape: bool,
-    /// How the distance of two groups follows from those of their members.
+    /// How to compute the distance between groups from that of their members.
     #[arg(long, value_enum, default_value_t)]
     linkage: LinkageArg,
     #[command(flatten)]
@@ -57,7 +58,7 @@ impl From<LinkageArg> for Linkage {
 impl Similarity {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         self.plot.check()?;
-        let estimator = self.mode_args.estimator(self.confidence_args.confidence()?);
+        let estimator = estimator(self.mode_args, self.confidence_args.confidence()?);
         let (db, query) = self.study_args.open(global).await?;
         let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
         print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
@@ -66,17 +67,18 @@ impl Similarity {
     }
 }
 
-/// What was found, in words.
+/// Prints the findings.
 fn print_notes(found: &ModelClusters, global: Global) {
     global.caption(format_args!(
-        "`distance` is the root mean square difference over {} by {}; twins stay below `by chance` in {} % of cases",
+        "`distance` is the root mean square difference over {}, estimated by {}; equally able models stay below `by chance` \
+         in {} % of cases",
         pluralize(found.tasks.len() as u64, "task"),
         found.mode,
         (found.confidence * 1e6).round() / 1e4
     ));
     for group in found.members.chunk_by(|a, b| a.group == b.group).filter(|group| group.len() > 1) {
         let labels: Vec<String> = group.iter().map(|member| member.label.clone()).collect();
-        global.caption(format_args!("cannot tell apart: {}", join_truncated(&labels)));
+        global.caption(format_args!("no significant difference: {}", join_truncated(&labels)));
     }
     if let Some(last) = found.merges.last() {
         let groups = found.members.iter().map(|member| member.group).max().unwrap_or(0);
@@ -95,6 +97,10 @@ fn print_notes(found: &ModelClusters, global: Global) {
         }
     }
     for out in &found.left_out {
-        global.note(format_args!("{} lacks {} and is left out", out.label, join_truncated(&out.lacks)));
+        global.note(format_args!(
+            "{} has no trials of {} and is excluded",
+            out.label,
+            join_truncated(&out.lacks)
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! `reasonscape analyze spectrum`: whether two populations of tests are of one kind.
+//! `reasonscape analyze spectrum`: whether two sets of prompts are statistically alike.
 
 use std::path::PathBuf;
 
@@ -16,55 +16,55 @@ use crate::error::CliError;
 use crate::output::print_table;
 use crate::study::study_folder;
 
-/// Compare two populations of prompts by their power spectra
+/// Compare the power spectra of two sets of prompts
 ///
-/// Population A are the tests of the points that `--filter` means, B those that `--against` means: two points, two
-/// manifolds, two tasks. Without `--against` B are the same points under another seed, which shows whether a generator
-/// makes the same kind of test again. Prompts are made anew from their coordinates; no response is read.
+/// Set A has the problems of the points that `--filter` selects, set B those that `--against` selects: two points, two
+/// manifolds, two tasks. Without `--against`, B has the same points with another seed, which tests whether a generator
+/// keeps producing the same kind of problem. Prompts are generated from their parameters; no responses are read.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  reasonscape analyze spectrum my-study --filter base_task=arithmetic\n  \
     reasonscape analyze spectrum my-study --filter manifold=short --against manifold=long --plot spectrum.svg"
 )]
 pub(super) struct Spectrum {
-    /// Folder of the study, or its study.toml.
+    /// Study directory, or its study.toml.
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// Points of A, as `base_task=sort` or `params.length=8..32`; may be repeated.
+    /// Points of A, e.g. `base_task=sort` or `params.length=8..32` (repeatable).
     #[arg(long = "filter", value_name = "COLUMN=VALUE")]
     filters: Vec<String>,
-    /// Points of B; those of A unless given. May be repeated.
+    /// Points of B (repeatable) [default: those of A].
     #[arg(long, value_name = "COLUMN=VALUE")]
     against: Vec<String>,
-    /// Global seed of A; that of the study unless given.
+    /// Global seed of A [default: that of the study].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<i64>,
-    /// Global seed of B; that of A, or the next one where B are the points of A.
+    /// Global seed of B [default: that of A, or the next one if B has the same points].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     against_seed: Option<i64>,
-    /// What a prompt is a series of.
+    /// How to turn a prompt into a series of numbers.
     #[arg(long, value_enum, default_value_t)]
     series: SeriesArg,
-    /// Tests of each point.
+    /// Problems per point.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
-    /// Cells of the spectrum, from the slowest rhythm to the fastest.
+    /// Frequency bins of the spectrum.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
     bins: u32,
-    /// How often the prompts are dealt out anew to tell a distance from chance.
+    /// Permutations of the significance test.
     #[arg(long, value_name = "N", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     permutations: u32,
     #[command(flatten)]
     plot: Plot,
 }
 
-/// What a prompt is a series of.
+/// The series of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum SeriesArg {
-    /// The lengths of its words, in characters.
+    /// Word lengths, in characters.
     #[default]
     Words,
-    /// The classes of its characters: white space, small letter, capital, digit, other.
+    /// Character classes: white space, lower case, upper case, digit, other.
     Classes,
 }
 
@@ -102,19 +102,17 @@ impl Spectrum {
         print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         if self.seed.or(of_study).is_none() {
-            global.note(
-                "the study has no study.toml that can be read, so seed 0 was taken; `--seed` gives another",
-            );
+            global.note("no readable study.toml in the study, so seed 0 is used; set another with `--seed`");
         }
         self.plot.draw(global, || spectrum_figure(&found))
     }
 }
 
-/// What was found, in words.
+/// Prints the findings.
 fn print_notes(found: &Spectra, global: Global) {
     let population = |name: &str, one: &PopulationSummary| {
         format!(
-            "{name}: {} of {} of {}, seed {}",
+            "{name}: {} from {} of {}, seed {}",
             pluralize(one.prompts as u64, "prompt"),
             pluralize(one.points as u64, "point"),
             one.tasks.join(", "),
@@ -123,18 +121,18 @@ fn print_notes(found: &Spectra, global: Global) {
     };
     global.caption(format_args!("{}; {}", population("A", &found.a), population("B", &found.b)));
     let numbers = format!(
-        "{:.2} dB apart, and chance alone exceeds {:.2} dB in 5 % of cases (p = {:.3})",
+        "distance {:.2} dB; by chance it exceeds {:.2} dB in 5 % of cases (p = {:.3})",
         found.distance_db, found.chance_db, found.p
     );
     global.caption(match found.verdict {
-        "different" => format!("the two are of different kinds: {numbers}"),
-        "cannot tell" => format!("cannot tell, there are too few prompts: {numbers}; `--count` takes more"),
-        _ => format!("no difference is seen: {numbers}"),
+        "different" => format!("the spectra differ significantly: {numbers}"),
+        "cannot tell" => format!("too few prompts to tell: {numbers}; raise `--count`"),
+        _ => format!("no significant difference: {numbers}"),
     });
     for (name, one) in [("A", &found.a), ("B", &found.b)] {
         if one.too_short > 0 {
             global.note(format_args!(
-                "{} of {name} too short to have a rhythm and left out",
+                "{} of {name} excluded: too short for a spectrum",
                 pluralize(one.too_short as u64, "prompt")
             ));
         }

@@ -13,20 +13,19 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Show accuracy over two parameters, everything else pooled
+/// Show accuracy by two parameters, pooled over the others
 ///
-/// For each evaluation and task: the share of correct answers at each pair of values. The estimator is `C_P` unless
-/// told otherwise.
+/// For each evaluation and task: accuracy at each pair of values.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze surface my-study --filter base_task=arithmetic\n  \
     reasonscape analyze surface my-study --x length --y max_depth --plot surface.html")]
 pub(super) struct Surface {
     #[command(flatten)]
     plot_args: AccuracyPlotArgs,
-    /// Horizontal parameter; of each task the one that varies most unless given.
+    /// Horizontal parameter [default: the one with the most values, per task].
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
-    /// Vertical parameter; of each task the one that varies most of the others unless given.
+    /// Vertical parameter [default: of the others, the one with the most values, per task].
     #[arg(long, value_name = "PARAMETER")]
     y: Option<String>,
 }
@@ -51,7 +50,7 @@ impl Surface {
     }
 }
 
-/// Longer lists of sentences are not read.
+/// More findings would hide the important ones.
 const MAX_FINDINGS: usize = 8;
 
 fn print_findings(views: &[AccuracyGrid], global: Global) {
@@ -63,7 +62,7 @@ fn print_findings(views: &[AccuracyGrid], global: Global) {
     }
     if clear.len() > MAX_FINDINGS {
         global.caption(format_args!(
-            "{} more have places that differ; a filter chooses",
+            "{} more have significant differences; narrow them down with `--filter`",
             clear.len() - MAX_FINDINGS
         ));
     }
@@ -71,18 +70,18 @@ fn print_findings(views: &[AccuracyGrid], global: Global) {
         (0, _) => {}
         (1, [(view, cells)]) => {
             let label = cells.first().map_or("", |cell| cell.label.as_str());
-            global.caption(format_args!("{label} on {}: cannot tell any two places apart", view.task));
+            global.caption(format_args!("{label} on {}: no two points differ significantly", view.task));
         }
         (unclear, _) => global.caption(format_args!(
-            "for {unclear} of {} evaluations and tasks no two places can be told apart",
+            "for {unclear} of {} evaluations and tasks no two points differ significantly",
             all.len()
         )),
     }
 }
 
-/// What a reader of the numbers has to know.
+/// Prints the notes on the numbers.
 pub(super) fn print_notes(found: &AccuracyGrids, estimator: Estimator, global: Global) {
-    global.caption(format_args!("`correct` is by {}", estimator.mode));
+    global.caption(format_args!("`correct` is estimated by {}", estimator.mode));
     let pooled = found.grids.iter().filter(|view| !view.pooled.is_empty());
     let pooled: Vec<String> =
         pooled.map(|view| format!("{} over {}", view.task, view.pooled.join(", "))).collect();
@@ -100,20 +99,22 @@ pub(super) fn print_notes(found: &AccuracyGrids, estimator: Estimator, global: G
     if found.grids.iter().flat_map(|view| &view.cells).any(|cell| cell.is_near_chance) {
         let calibrated = Mode { event: Event::Calibrated, ..estimator.mode };
         global.note(format_args!(
-            "near chance the C intervals are too narrow; `--mode {calibrated}` gives bounds that hold"
+            "near chance the C intervals are too narrow; `--mode {calibrated}` gives calibrated ones"
         ));
     }
     let empty = found.grids.iter().flat_map(|view| &view.cells).filter(|cell| cell.n == 0).count();
     if empty > 0 {
-        global.note(format_args!("{empty} of these have no trial yet; `reasonscape run` asks for them"));
+        global.note(format_args!(
+            "{empty} of these have no trials yet; `reasonscape run` sends the missing requests"
+        ));
     }
 }
 
-/// Names the parameters that change along with the one that is looked at, by task.
+/// Notes the parameters that are confounded with the ones shown, by task.
 pub(super) fn note_confounded(mixed: &[String], global: Global) {
     if !mixed.is_empty() {
         global.note(format_args!(
-            "other parameters change along, and what is seen may be theirs: {}; `--filter` holds them still",
+            "confounded with other parameters, which may cause the effect: {}; hold them fixed with `--filter`",
             mixed.join("; ")
         ));
     }

@@ -1,4 +1,4 @@
-//! `reasonscape analyze tasks`: how the tasks were answered, and what is missing of them.
+//! `reasonscape analyze tasks`: accuracy per task over all evaluations.
 
 use reasonscape_analysis::tables::tasks::{display_table, export_table};
 use reasonscape_analysis::tasks;
@@ -9,7 +9,7 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// List the tasks: how they were answered, and what is missing
+/// List the tasks, with trial counts, accuracy and missing evaluations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape analyze tasks my-study --filter model=small-model")]
 pub(super) struct Tasks {
@@ -23,11 +23,11 @@ impl Tasks {
         let rows = tasks(&db, &query, estimator).await?;
         print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(
-            "`correct` is by {}, all evaluations together: how hard the task is for these models",
+            "`correct` is estimated by {}, pooled over all evaluations: how hard the task is for these models",
             estimator.mode
         ));
         for row in rows.iter().filter(|row| !row.missing_evals.is_empty()) {
-            global.note(format_args!("{} has no trial by {}", row.task, join_truncated(&row.missing_evals)));
+            global.note(format_args!("{} has no trials of {}", row.task, join_truncated(&row.missing_evals)));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `reasonscape analyze threshold`: where a model breaks.
+//! `reasonscape analyze threshold`: the difficulty at which accuracy drops to half.
 
 use reasonscape_analysis::tables::threshold::{display_table, export_table};
 use reasonscape_analysis::{threshold_figure, thresholds};
@@ -9,18 +9,17 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// Find where a model breaks: the value of a parameter at which half of the answers are known
+/// Find the parameter value at which accuracy, corrected for guessing, drops to half
 ///
-/// For each evaluation and task a logistic curve is fitted by maximum likelihood, lucky guesses taken out; the interval
-/// is by profile likelihood. `--mode` says what counts as success and what becomes of truncated trials, which fail
-/// unless told otherwise.
+/// Fits a logistic curve for each evaluation and task by maximum likelihood, with a profile likelihood confidence interval.
+/// `--mode` sets what counts as a success, and how truncated trials count (by default, as incorrect).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze threshold my-study\n  \
     reasonscape analyze threshold my-study --x length --mode C_I --plot threshold.svg")]
 pub(super) struct Threshold {
     #[command(flatten)]
     plot_args: AccuracyPlotArgs,
-    /// Numeric parameter along which to look; of each task the one that varies most unless given.
+    /// Numeric parameter [default: the one with the most values, per task].
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
 }
@@ -31,15 +30,14 @@ impl Threshold {
         let found = thresholds(&db, &query, self.x.as_deref(), estimator).await?;
         let rows = &found.rows;
         print_table(global.format, || display_table(rows), || export_table(rows), rows)?;
-        global.caption("`half known` is the value at which half is known; `misfit p` is small where the curve fits badly");
+        global.caption("`half known` is the value at which the model knows half of the answers; a small `misfit p` means a poor fit");
         for row in rows.iter().filter(|row| !row.crosses_and_fits()).take(MAX_FINDINGS) {
             global.caption(format_args!("{} on {}: {}", row.label, row.task, row.finding));
         }
         let more = rows.iter().filter(|row| !row.crosses_and_fits()).count().saturating_sub(MAX_FINDINGS);
         if more > 0 {
-            global.caption(format_args!(
-                "{more} more do not simply cross; `--format json` has a sentence on each"
-            ));
+            global
+                .caption(format_args!("{more} more have no clear threshold; `--format json` explains each"));
         }
         let mixed = rows.chunk_by(|a, b| a.task == b.task).map(|rows| &rows[0]);
         let mixed = mixed.filter(|row| !row.mixed.is_empty());
@@ -53,5 +51,5 @@ impl Threshold {
     }
 }
 
-/// Longer lists of sentences are not read.
+/// More findings would hide the important ones.
 const MAX_FINDINGS: usize = 8;

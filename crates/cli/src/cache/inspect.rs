@@ -1,16 +1,17 @@
-//! `cache stats` and `cache verify`: looking, changing nothing.
+//! `cache stats` and `cache verify`.
 
 use reasonscape_analysis::tables::utc;
-use reasonscape_cache::EntryTotals;
+use reasonscape_cache::{EntryTotals, Savings};
 use serde_json::{Value, json};
 
 use super::{CacheArgs, CacheProgress, pluralize_entries};
 use crate::Global;
 use crate::error::CliError;
 use crate::output::print;
+use crate::run::thousands;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Damaged entries that are named to a person; programs get all of them.
+/// Damaged entries that are listed below the table; JSON has all of them.
 const MAX_NAMED: usize = 20;
 
 const NO_MODEL: &str = "(no model)";
@@ -29,8 +30,26 @@ pub(super) fn stats(study: &CacheArgs, global: Global) -> Result<(), CliError> {
     }
     let models: Vec<Value> =
         stats.models.iter().map(|(model, totals)| with_totals(json!({ "model": model }), totals)).collect();
-    let json = with_totals(json!({ "file_bytes": stats.file_bytes, "models": models }), &stats.total);
-    global.caption(format_args!("the file has {} bytes", stats.file_bytes));
+    let mut saved = Savings::default();
+    reader.savings()?.iter().for_each(|(_, of_eval)| saved.add(of_eval));
+    let json = json!({
+        "file_bytes": stats.file_bytes,
+        "models": models,
+        "saved_requests": saved.requests,
+        "saved_prompt_tokens": saved.prompt_tokens,
+        "saved_completion_tokens": saved.completion_tokens,
+        "saved_cost": saved.cost,
+    });
+    let json = with_totals(json, &stats.total);
+    if saved.requests > 0 {
+        let cost = saved.cost.map_or_else(String::new, |cost| format!(", cost {cost:.2}"));
+        global.caption(format_args!(
+            "saved over all runs: {} requests, {} tokens{cost}",
+            thousands(saved.requests),
+            thousands(saved.tokens()),
+        ));
+    }
+    global.caption(format_args!("file size: {} bytes", stats.file_bytes));
     print(global.format, &table, &json)
 }
 
@@ -48,7 +67,7 @@ pub(super) fn totals_cells(totals: &EntryTotals) -> [Cell; 5] {
     ]
 }
 
-/// The same five as members of an object, to the second.
+/// The same five as keys of an object, with seconds.
 pub(super) fn with_totals(mut json: Value, totals: &EntryTotals) -> Value {
     json["entries"] = totals.entries.into();
     json["bytes"] = totals.bytes.into();
@@ -84,23 +103,20 @@ pub(super) fn verify(study: &CacheArgs, global: Global) -> Result<(), CliError> 
         global.caption(format_args!("entry {}: {}", damage.entry, damage.problem));
     }
     if count > MAX_NAMED {
-        global.caption(format_args!(
-            "and {}; `--format json` names all",
-            pluralize_entries((count - MAX_NAMED) as u64)
-        ));
+        global.caption(format_args!("and {} more; `--format json` lists all", count - MAX_NAMED));
     }
     for problem in &found.structure {
         global.caption(format_args!("database: {problem}"));
     }
     if !found.structure.is_empty() {
         return Err(CliError::Internal(anyhow::anyhow!(
-            "the database is damaged; put a backup in its place, or save what can be read with `sqlite3`'s `.recover`"
+            "the database is damaged; restore a backup, or recover what is readable with `.recover` of `sqlite3`"
         )));
     }
     if count > 0 {
         return Err(CliError::Internal(anyhow::anyhow!(
-            "{} of {} damaged; `reasonscape cache prune {} --damaged` removes such entries, and the next run asks \
-             for them again",
+            "{} of {} damaged; `reasonscape cache prune {} --damaged` removes them, and the next run sends their requests \
+             again",
             count,
             pluralize_entries(found.entries),
             study.study.display()

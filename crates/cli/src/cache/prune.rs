@@ -1,4 +1,4 @@
-//! `cache prune`: making room.
+//! `cache prune`: removes entries.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,27 +12,27 @@ use crate::error::CliError;
 use crate::output::print;
 use reasonscape_analysis::tables::{Cell, Table};
 
-/// Remove entries that meet every given condition, and give their room back
+/// Remove entries that match all given conditions, and free their disk space
 ///
-/// What is removed is asked, and paid for, again by the next run that needs it.
+/// The next run that needs a removed entry sends its request again, and pays for it again.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("condition").required(true).multiple(true))]
 pub(super) struct Prune {
     #[command(flatten)]
     study: CacheArgs,
-    /// Received longer ago than this.
+    /// Entries received more than this many days ago.
     #[arg(long, value_name = "DAYS", group = "condition")]
     older_than: Option<u32>,
-    /// Asked of this model.
+    /// Entries of this model.
     #[arg(long, value_name = "NAME", group = "condition")]
     model: Option<String>,
-    /// In this namespace; '' is that of evals without one.
+    /// Entries of this namespace; `''` for evals without one.
     #[arg(long, value_name = "NAME", group = "condition")]
     namespace: Option<String>,
-    /// Damaged, as `cache verify` finds them.
+    /// Damaged entries, as reported by `cache verify`.
     #[arg(long, group = "condition")]
     damaged: bool,
-    /// Say what would be removed, and remove nothing.
+    /// Show what would be removed, without removing it.
     #[arg(long)]
     dry_run: bool,
 }
@@ -55,7 +55,7 @@ impl Prune {
             global.note(format_args!("removed {}", pluralize_entries(totals.entries)));
             if totals.entries > 0 {
                 let file_bytes = cache.compact()?;
-                global.note(format_args!("the file now has {file_bytes} bytes"));
+                global.note(format_args!("file size: {file_bytes} bytes"));
             }
             totals
         };

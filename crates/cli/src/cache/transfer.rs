@@ -11,18 +11,19 @@ use crate::error::CliError;
 use crate::output::write_file;
 use crate::{Global, InputFile};
 
-/// Write every entry as a line of JSON
+/// Export the entries as JSON Lines
 ///
-/// Each line has key, namespace, repeat, status, `latency_ms`, `latency_us` if it was recorded, `received_ms`, request and response. Lines of the kind
-/// `mark` come first: they record how far each point was requested, so that `evaluate` finds every response.
+/// Each line has `key`, `namespace`, `repeat`, `status`, `latency_ms`, `latency_us` if it was recorded, `received_ms`,
+/// `request` and `response`. Lines of kind `mark` come first: they record how many problems of each point were requested,
+/// so that `evaluate` finds every response.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
     #[command(flatten)]
     study: CacheArgs,
-    /// File to write; standard output without it.
+    /// Output file [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write no marks, for versions of this program before 0.2, which know entries only.
+    /// Don't write `mark` lines, which versions before 0.2 can't read.
     #[arg(long)]
     entries_only: bool,
 }
@@ -60,10 +61,10 @@ impl Export {
     }
 }
 
-/// Take in entries that `cache export` wrote, here or elsewhere
+/// Import entries written by `cache export`
 ///
-/// Keys are computed again from the requests. An entry that is there already stays as it is, so importing twice
-/// changes nothing. Makes the cache if there is none.
+/// Keys are recomputed from the requests. Existing entries are kept, so importing twice changes nothing. Creates the cache
+/// if there is none.
 #[derive(Debug, clap::Args)]
 pub(super) struct Import {
     #[command(flatten)]
@@ -78,12 +79,13 @@ impl Import {
         let mut importer = self.study.open()?.importer()?;
         let progress = CacheProgress::new(global, "imported", None);
         let read = read_all(input, &mut importer, progress);
-        // What came before a wrong line is good, and paid for.
+        // Entries before an invalid line are valid and worth keeping.
         let imported = importer.finish()?;
         read.map_err(|wrong| {
             let stored = pluralize_entries(imported.stored);
-            let advice =
-                format!("{stored} before it stored; mend the line and import again, none is stored twice");
+            let advice = format!(
+                "{stored} before it imported; fix the line and import again, nothing is stored twice"
+            );
             match wrong {
                 ImportError::Line(number, problem) => {
                     CliError::input(format!("{name}: line {number}: {problem}; {advice}"))
@@ -96,7 +98,7 @@ impl Import {
         })?;
         let known = match imported.known {
             0 => String::new(),
-            known => format!("; {known} were there already"),
+            known => format!("; {known} already existed"),
         };
         global.note(format_args!("imported {}{known}", pluralize_entries(imported.stored)));
         Ok(())
@@ -133,7 +135,7 @@ fn read_all(
             break;
         }
         let text = std::str::from_utf8(&line)
-            .map_err(|_| ImportError::Line(number, "not UTF-8 text; save the file as UTF-8".to_owned()))?;
+            .map_err(|_| ImportError::Line(number, "invalid UTF-8; save the file as UTF-8".to_owned()))?;
         if text.trim().is_empty() {
             continue;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reasonscape_runner::{ProbeError, list_local_models};
 use url::{Host, Url};
 
-/// Names that are longer than this are no model names.
+/// Longer names are not accepted as model names.
 const MAX_NAME_LEN: usize = 200;
 
 /// An address at which a model server may listen.
@@ -15,17 +15,17 @@ pub(super) struct ProbeTarget {
     pub(super) base_url: String,
 }
 
-/// What a target turned out to be.
+/// The result of a probe.
 #[derive(Debug)]
 pub(super) enum Finding {
     Models(Vec<String>),
     NeedsKey,
-    /// Something answers, but it lists no models.
+    /// A server responds, but lists no models.
     NoModels,
     Nothing,
 }
 
-/// The ports on which the usual servers listen unless told otherwise, in order of preference.
+/// The default addresses of common servers, in order of preference.
 pub(super) fn default_targets() -> Vec<ProbeTarget> {
     [("Ollama", 11434), ("LM Studio", 1234), ("vLLM", 8000), ("llama.cpp", 8080)]
         .map(|(name, port)| ProbeTarget {

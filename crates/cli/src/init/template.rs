@@ -15,12 +15,12 @@ pub(super) enum KnownProvider {
     Ollama,
 }
 
-/// What an eval says about its model and where it is served.
+/// The model and endpoint of an eval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EvalTarget {
     pub(super) model: String,
     pub(super) base_url: String,
-    /// The API, where it is written down.
+    /// The API, if it is written to the file.
     pub(super) api: Option<&'static str>,
     pub(super) api_key_env: Option<&'static str>,
 }

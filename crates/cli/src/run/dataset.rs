@@ -1,4 +1,4 @@
-//! A dataset instead of a study: becomes one in a folder of its own, so that everything works with it.
+//! `reasonscape run` on a dataset: creates a study for it, so that every other command works too.
 
 use std::path::{Path, PathBuf};
 
@@ -10,55 +10,55 @@ use crate::error::CliError;
 use reasonscape_ingest::dataset_reader::{dataset_name, sample_items};
 use reasonscape_study::{DatasetStudy, EvalSpec};
 
-/// What a dataset leaves open: who is asked, and how the file is to be read.
+/// Models, request settings and file format for a dataset.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Datasets")]
 pub(super) struct DatasetArgs {
-    /// Model to ask; may be repeated.
+    /// Model to run (repeatable).
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
-    /// Where it is served, as `http://127.0.0.1:8089/v1`.
+    /// Base URL of the endpoint, e.g. `http://127.0.0.1:8089/v1`.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// API of the endpoint: openai-chat, openai-text or anthropic.
     #[arg(long, value_name = "API")]
     provider: Option<String>,
-    /// Environment variable that holds the key.
+    /// Environment variable with the API key.
     #[arg(long, value_name = "NAME")]
     api_key_env: Option<String>,
-    /// How questions are put: a built-in template, or one in the study's `templates/`.
+    /// Prompt template: a built-in one, or one in the study's `templates/`.
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
-    /// How tokens are chosen: a built-in sampler, or one in the study's `samplers/`.
+    /// Sampling parameters: a built-in sampler, or one in the study's `samplers/`.
     #[arg(long, value_name = "NAME")]
     sampler: Option<String>,
-    /// How often every question is asked.
+    /// Samples per question, for pass@k and majority vote.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
     /// Only the first N questions.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// Only N questions, drawn at random.
+    /// Only a random sample of N questions.
     #[arg(long, value_name = "N", conflicts_with = "limit", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
-    /// Seed of that draw.
+    /// Random seed of `--sample` [default: 0].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(super) seed: Option<i64>,
     #[command(flatten)]
     format: DatasetFormat,
-    /// Folder of the study that it becomes; unless given, it is named after the file, as `gsm8k-study`.
+    /// Study directory to create or extend [default: named after the file, e.g. `gsm8k-study`].
     #[arg(long, value_name = "STUDY")]
     into: Option<PathBuf>,
 }
 
-/// A study that was made of a dataset, and which evaluations of it are meant.
+/// The study of a dataset, and its evaluations to run.
 pub(super) struct Prepared {
     pub(super) study: PathBuf,
     pub(super) evals: Vec<String>,
 }
 
 impl DatasetArgs {
-    /// The first argument that only a dataset can have.
+    /// The first given option that only applies to datasets.
     pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         [
             ("--model", !self.models.is_empty()),
@@ -77,18 +77,18 @@ impl DatasetArgs {
         .or_else(|| self.format.first_given_flag())
     }
 
-    /// Makes the study, or adds to the one that is there.
+    /// Creates the study, or extends the existing one.
     pub(super) fn prepare(&self, file: &Path, global: Global) -> Result<Prepared, CliError> {
         let (Some(base_url), false) = (&self.base_url, self.models.is_empty()) else {
             return Err(CliError::input(format_args!(
-                "a dataset says nothing of models; add `--model NAME --base-url URL`, as in `reasonscape run {} \
+                "a dataset needs a model and an endpoint; add `--model NAME --base-url URL`, e.g. `reasonscape run {} \
                  --model my-model --base-url http://127.0.0.1:8089/v1`",
                 file.display()
             )));
         };
         if self.seed.is_some() && self.sample.is_none() {
             return Err(CliError::input(
-                "`--seed` is the seed of a random sample; add `--sample N` or leave it out",
+                "`--seed` only applies to a random sample; add `--sample N` or remove it",
             ));
         }
         let name = dataset_name(file);
@@ -96,7 +96,7 @@ impl DatasetArgs {
         let total = items.len();
         let dataset = Dataset::new(&name, self.sample_items(items));
         if dataset.len() < total {
-            global.note(format_args!("{} of {total} questions", dataset.len()));
+            global.note(format_args!("using {} of {total} questions", dataset.len()));
         }
         let folder = self.into.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-study")));
         let copy = format!("{name}.jsonl");

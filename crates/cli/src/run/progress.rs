@@ -1,4 +1,4 @@
-//! What a run looks like while it goes on: a bar for each evaluation, or a line now and then.
+//! Progress of a run: a bar per evaluation, or a line every few seconds.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use reasonscape_pipeline::{EventKind, ProgressCounts, RunEvent};
 use reasonscape_runner::progress::compact_number;
 use reasonscape_study::Study;
 
-/// How often a log that is no terminal gets a line.
+/// How often to print a line if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long events may gather before they are counted: waking up for each would cost as much as a request.
+/// How often events are collected: waking up for each would cost as much as a request.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Shows events as they come.
+/// The progress bars of a run.
 pub(super) struct RunBars {
     evals: Vec<EvalBar>,
     started: Instant,
@@ -31,7 +31,7 @@ struct EvalBar {
 
 impl RunBars {
     pub(super) fn new(study: &Study, quiet: bool) -> Self {
-        // Bars and a log on one terminal would write over each other.
+        // Progress bars and log lines on one terminal overwrite each other.
         let terminal = std::io::stderr().is_terminal() && !crate::logging::is_on();
         let target = if quiet || !terminal {
             ProgressDrawTarget::hidden()
@@ -56,7 +56,7 @@ impl RunBars {
         Self { evals, started: Instant::now(), last_line: Instant::now(), bars, lines }
     }
 
-    /// Counts events and shows how far the run is.
+    /// Counts events and updates the bars.
     pub(super) fn show(&mut self, events: &[RunEvent]) {
         for event in events {
             self.count(event);
@@ -69,7 +69,7 @@ impl RunBars {
         if self.lines && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
             for eval in self.evals.iter().filter(|eval| eval.counts.planned > 0) {
-                // A log that cannot be written is no reason to end a run.
+                // Failing to write progress must not end a run.
                 let _ = writeln!(
                     std::io::stderr(),
                     "{}: {}/{} {}",
@@ -88,7 +88,7 @@ impl RunBars {
             eval.bar.abandon();
         }
         if self.bars {
-            // The last bar ends at the edge of the terminal without a line break; what comes next needs one.
+            // The last bar ends without a line break.
             let _ = writeln!(std::io::stderr());
         }
     }
@@ -103,8 +103,8 @@ impl RunBars {
 }
 
 impl EvalBar {
-    /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: what matters most first, since a narrow terminal cuts
-    /// the rest off.
+    /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: most important first, since a narrow terminal cuts the
+    /// line.
     fn rates(&self, elapsed: Duration) -> String {
         let ProgressCounts { cached, missing, retried, .. } = self.counts;
         let mut parts = vec![format!("{:.1}/s", self.counts.rate(elapsed))];

@@ -1,4 +1,4 @@
-//! Task bounds and counters as people and programs have them: JSON in three shapes, or CSV.
+//! Reads intervals and counters of tasks from JSON (three layouts) or CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,32 +6,32 @@ use reasonscape_core::{Json, closest_within};
 use reasonscape_stats::Counters;
 use reasonscape_stats::score::TaskBounds;
 
-/// What is known of a model.
+/// The data of a model.
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) name: Option<String>,
     pub(super) tasks: BTreeMap<String, Evidence>,
 }
 
-/// What is known of a task.
+/// The data of a task.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Evidence {
     Bounds(TaskBounds),
     Counters(Counters),
 }
 
-/// What was read.
+/// The parsed document.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) models: Vec<Model>,
-    /// Columns or keys that nothing is read from.
+    /// Unknown columns or keys.
     pub(super) ignored: BTreeSet<String>,
 }
 
-/// The names of a task, its counters and its bounds.
+/// The fields of a task.
 const FIELDS: [&str; 12] =
     ["task", "base_task", "model", "n", "n_e", "n_u", "n_t", "g", "guess", "guess_accum", "low", "high"];
-/// Keys that this program writes beside them, so that its own output can be read back without a warning.
+/// Other fields that this program writes, so that its own output can be read back without a warning.
 const OWN_OUTPUT: [&str; 31] = [
     "tasks",
     "rank",
@@ -69,21 +69,21 @@ const OWN_OUTPUT: [&str; 31] = [
 const SHAPES: &str = "expected {\"task\": {\"low\": …, \"high\": …}}, {\"task\": {\"n\": …, \"n_e\": …}}, or a list of \
                       objects with `task` (and `model`)";
 
-/// Reads a document; `name` is what errors call it. JSON starts with a bracket, anything else is CSV.
+/// Parses a document; `name` is its name in errors. JSON starts with a bracket, anything else is CSV.
 ///
 /// # Errors
-/// A sentence about what is wrong, with its place.
+/// The problem and where it is.
 pub(super) fn read(name: &str, text: &str) -> Result<Input, String> {
     let mut board = Board::default();
     let read = if text.trim_start().starts_with(['{', '[']) { read_json } else { read_csv };
     read(text, &mut board).map_err(|problem| format!("{name}: {problem}"))?;
     if board.models.is_empty() {
-        return Err(format!("{name} has no task; {SHAPES}"));
+        return Err(format!("no task in {name}; {SHAPES}"));
     }
     Ok(Input { models: board.models, ignored: board.ignored })
 }
 
-/// Models in the order in which they came.
+/// Models in the order of the document.
 #[derive(Debug, Default)]
 struct Board {
     models: Vec<Model>,
@@ -91,12 +91,12 @@ struct Board {
 }
 
 impl Board {
-    /// Checks the names of columns or keys: one that looks misspelled is an error, another unknown one is remembered.
+    /// Checks the names of columns or keys: a likely misspelling is an error, other unknown names are collected.
     fn check_names<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), String> {
         for name in names.into_iter().filter(|name| !FIELDS.contains(name) && !OWN_OUTPUT.contains(name)) {
             let lower = name.to_lowercase();
             let meant = match FIELDS.into_iter().find(|field| *field == lower) {
-                // Two edits turn many a short word into a short name.
+                // Two edits would match many unrelated short words.
                 None => closest_within(&lower, &FIELDS, if lower.len() > 4 { 2 } else { 1 })
                     .filter(|field| field.len() > 4 || lower.len() <= 4),
                 same => same,
@@ -109,7 +109,7 @@ impl Board {
         Ok(())
     }
 
-    /// Adds what is known of a task. Counters of the same task are pooled; a second pair of bounds is a mistake.
+    /// Adds the data of a task. Counters of the same task are pooled; a second interval is an error.
     fn add(&mut self, model: Option<&str>, task: &str, evidence: Evidence) -> Result<(), String> {
         let index =
             self.models.iter().position(|known| known.name.as_deref() == model).unwrap_or_else(|| {
@@ -124,7 +124,7 @@ impl Board {
             }
             (Some(_), _) => {
                 return Err(format!(
-                    "task `{task}` is given twice; bounds cannot be pooled, give counters or one row"
+                    "duplicate task `{task}`; intervals cannot be pooled, expected counters or a single row"
                 ));
             }
         };
@@ -133,15 +133,13 @@ impl Board {
     }
 }
 
-/// The numbers of one task, by their names.
+/// Builds the data of a task from its fields.
 fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evidence, String> {
     let required = |name: &str| field(name)?.ok_or_else(|| format!("`{name}` is missing"));
     let (n, n_u, n_t) = (field("n")?, field("n_u")?, field("n_t")?);
     if n.is_none() && n_u.is_none() && n_t.is_none() && field("n_e")?.is_none() {
         if field("low")?.is_none() && field("high")?.is_none() {
-            return Err(
-                "neither bounds (`low`, `high`) nor counters (`n`, `n_e`, `n_t`, `g`) are given".to_owned()
-            );
+            return Err("no interval (`low`, `high`) and no counters (`n`, `n_e`, `n_t`, `g`)".to_owned());
         }
         return TaskBounds::new(required("low")?, required("high")?)
             .map(Evidence::Bounds)
@@ -149,26 +147,23 @@ fn evidence(field: impl Fn(&str) -> Result<Option<f64>, String>) -> Result<Evide
     }
     let (n, n_t) = match (n, n_u, n_t) {
         (Some(n), Some(n_u), Some(n_t)) if n_u != n - n_t => {
-            return Err(format!(
-                "`n_u` is {n_u}, but `n` - `n_t` is {}; leave one of the three out",
-                n - n_t
-            ));
+            return Err(format!("`n_u` is {n_u}, but `n` - `n_t` is {}; remove one of the three", n - n_t));
         }
         (Some(n), Some(n_u), None) if n_u > n => {
-            return Err(format!("`n_u` is {n_u}, more than the `n` = {n} trials there are"));
+            return Err(format!("`n_u` is {n_u}, more than `n` = {n}"));
         }
         (Some(n), _, Some(n_t)) => (n, n_t),
         (Some(n), Some(n_u), None) => (n, n - n_u),
         (Some(n), None, None) => (n, 0.0),
         (None, Some(n_u), Some(n_t)) => (n_u + n_t, n_t),
-        (None, ..) => return Err("`n` is missing; give it, or both `n_u` and `n_t`".to_owned()),
+        (None, ..) => return Err("`n` is missing; expected `n`, or both `n_u` and `n_t`".to_owned()),
     };
     let mut g = None;
     for name in ["g", "guess", "guess_accum"] {
         match (g, field(name)?) {
             (Some((known, value)), Some(other)) if value != other => {
                 return Err(format!(
-                    "`{known}` is {value} and `{name}` is {other}; they mean the same, give one"
+                    "`{known}` is {value} and `{name}` is {other}, but they mean the same; remove one"
                 ));
             }
             (None, Some(value)) => g = Some((name, value)),
@@ -268,7 +263,10 @@ fn read_csv(text: &str, board: &mut Board) -> Result<(), String> {
     for record in reader.records() {
         let record = record.map_err(|error| match error.kind() {
             csv::ErrorKind::UnequalLengths { pos: Some(position), expected_len, len } => {
-                format!("line {}: found {len} cells, the header has {expected_len}", position.line())
+                format!(
+                    "line {}: found {len} cells, expected {expected_len} as in the header",
+                    position.line()
+                )
             }
             _ => error.to_string(),
         })?;

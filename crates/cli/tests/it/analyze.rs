@@ -180,7 +180,7 @@ fn marks_incomplete_evaluations() {
     assert_eq!((rows(&alone).len(), &alone[0]["complete"]), (1, &json!(false)));
     let evals = small.ask("evals", &[]);
     assert!(
-        evals.stdout.contains("2 of 3") && evals.stderr.contains("partial has no trial of sort"),
+        evals.stdout.contains("2 of 3") && evals.stderr.contains("partial has no trials of sort"),
         "{evals:?}"
     );
 }
@@ -191,7 +191,7 @@ fn notes_near_chance_and_other_modes() {
     let run = small.ask("scores", &[]);
     assert!(run.stderr.contains("boolean") && run.stderr.contains("--mode K_P"), "{}", run.stderr);
     let calibrated = small.ask("scores", &["--mode", "K_P"]);
-    assert!(calibrated.stderr.contains("bounds by K_P"), "{}", calibrated.stderr);
+    assert!(calibrated.stderr.contains("estimated by K_P"), "{}", calibrated.stderr);
     assert!(!calibrated.stderr.contains("near chance"), "{}", calibrated.stderr);
     let (c, k) = (small.json("scores", &[]), small.json("scores", &["--mode", "K_P"]));
     assert_eq!(named(&k, "weak")["mode"], "K_P");
@@ -336,8 +336,8 @@ fn reports_unbeaten_model_without_finite_rating() {
 fn one_task_has_ratings_without_intervals() {
     let small = Small::new();
     let run = small.ask("pairwise", &["--filter", "base_task=sort"]);
-    assert!(run.stderr.contains("one task says nothing about other tasks"), "{}", run.stderr);
-    assert!(run.stderr.contains("partial has no trial yet and is left out"), "{}", run.stderr);
+    assert!(run.stderr.contains("ratings have no confidence interval"), "{}", run.stderr);
+    assert!(run.stderr.contains("partial has no trials yet and is excluded"), "{}", run.stderr);
     assert_rejected(&small.ask("pairwise", &["--filter", "eval_id=a00001"]), &["fewer than two evaluations"]);
 }
 
@@ -369,8 +369,8 @@ fn ties_say_how_many_trials_would_resolve_them() {
     let found = small.json("compare", &["strong", "twin"]);
     assert_eq!((&found["verdict"], &found["pairs"]), (&json!("cannot tell"), &json!(600)));
     let sentence = found["sentence"].as_str().unwrap();
-    assert!(sentence.starts_with("cannot tell strong and twin apart: "), "{sentence}");
-    assert!(sentence.contains("more trials a task would tell a difference of this size"), "{sentence}");
+    assert!(sentence.starts_with("no significant difference between strong and twin: "), "{sentence}");
+    assert!(sentence.contains("more trials per task would detect a difference of this size"), "{sentence}");
     assert!(number(&found["more_trials_a_task"]) >= 1.0);
     let low = number(&found["score"]["ci_low"]);
     assert!(low <= 0.0 && number(&found["score"]["ci_high"]) >= 0.0);
@@ -380,7 +380,7 @@ fn ties_say_how_many_trials_would_resolve_them() {
 fn counts_and_excludes_unpaired_tests() {
     let small = Small::new();
     let run = small.ask("compare", &["strong", "partial"]);
-    assert!(run.stderr.contains("300 tests that only strong answered are left out"), "{}", run.stderr);
+    assert!(run.stderr.contains("300 problems that only strong answered are excluded"), "{}", run.stderr);
     let found = small.json("compare", &["strong", "partial"]);
     assert_eq!(
         (&found["pairs"], &found["unpaired_a"], &found["unpaired_b"]),
@@ -393,16 +393,13 @@ fn explains_unknown_evaluation() {
     let small = Small::new();
     assert_rejected(
         &small.ask("compare", &["strong", "nobody"]),
-        &["no evaluation is called `nobody`", "b00002 (twin"],
+        &["unknown evaluation `nobody`", "b00002 (twin"],
     );
     assert_rejected(
         &small.ask("compare", &["org/strong", "weak"]),
-        &["`org/strong` may be", "a00001", "d00004", "give the id"],
+        &["`org/strong` is ambiguous", "a00001", "d00004", "use the id"],
     );
-    assert_rejected(
-        &small.ask("compare", &["weak", "c00003"]),
-        &["both are c00003", "takes two evaluations"],
-    );
+    assert_rejected(&small.ask("compare", &["weak", "c00003"]), &["the same evaluation c00003", "needs two"]);
     // A filter tells them apart.
     let filtered = ["org/strong", "weak", "--filter", "template=zeroshot"];
     assert_eq!(small.json("compare", &filtered)["a"]["eval_id"], "a00001");

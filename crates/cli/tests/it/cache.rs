@@ -47,7 +47,7 @@ fn sql(study: &Path, statement: &str) {
 fn groups_stats_by_model() {
     let study = study();
     let run = cache("stats", study.path(), &[], "");
-    assert!(run.stderr.starts_with("note: the file has "), "{run:?}");
+    assert!(run.stderr.starts_with("note: file size: "), "{run:?}");
     insta::assert_snapshot!(run.stdout);
     let stats = json_of(&cache("stats", study.path(), &["--format", "json"], ""));
     assert_eq!((&stats["entries"], &stats["models"][1]["model"]), (&json!(5), &json!("small")));
@@ -89,7 +89,7 @@ fn imports_an_export_repeatedly() {
     let run = cache("import", other.path(), &[file.to_str().unwrap()], "");
     assert_eq!(run.stderr, "note: imported 5 entries\n");
     let run = cache("import", other.path(), &[], &exported.stdout);
-    assert_eq!(run.stderr, "note: imported 0 entries; 5 were there already\n");
+    assert_eq!(run.stderr, "note: imported 0 entries; 5 already existed\n");
     assert_eq!(cache("export", other.path(), &[], "").stdout, exported.stdout);
 }
 
@@ -114,7 +114,7 @@ fn reports_invalid_line_and_keeps_earlier_ones() {
     let run = cache("import", study.path(), &[], &lines.join("\n"));
     assert_rejected(
         &run,
-        &["standard input: line 3: ", "unknown field `state`", "1 entry before it stored", "import again"],
+        &["standard input: line 3: ", "unknown field `state`", "1 entry before it imported", "import again"],
     );
     assert_eq!(json_of(&cache("stats", study.path(), &["--format", "json"], ""))["entries"], 6);
 
@@ -169,7 +169,7 @@ fn prune_combines_conditions() {
 fn rejects_files_that_are_no_cache() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cache.sqlite"), "x".repeat(5000)).unwrap();
-    assert_rejected(&cache("stats", folder.path(), &[], ""), &["no SQLite database", "move it away"]);
-    assert_rejected(&cache("import", folder.path(), &[], &line("m", 1)), &["no SQLite database"]);
+    assert_rejected(&cache("stats", folder.path(), &[], ""), &["not a SQLite database", "move it away"]);
+    assert_rejected(&cache("import", folder.path(), &[], &line("m", 1)), &["not a SQLite database"]);
     assert_eq!(std::fs::read(folder.path().join("cache.sqlite")).unwrap(), "x".repeat(5000).as_bytes());
 }

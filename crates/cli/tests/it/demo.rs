@@ -38,7 +38,7 @@ fn recovers_known_skills_and_sends_requests_once() {
     let first = demo(&study, &[]);
     assert_eq!(first.code, 0, "{first:?}");
     for part in
-        ["asking 5 simulated models 1152 questions each", "found: truncating: ", "reports/report.html`"]
+        ["running 5 simulated models on 1152 problems each", "finding: truncating: ", "reports/report.html`"]
     {
         assert!(first.stderr.contains(part), "{part}: {}", first.stderr);
     }
@@ -72,9 +72,9 @@ fn recovers_known_skills_and_sends_requests_once() {
 fn refuses_existing_folder() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("thesis.tex"), "\\begin").unwrap();
-    assert_rejected(&demo(folder.path(), &[]), &["holds something else", "--dir other"]);
+    assert_rejected(&demo(folder.path(), &[]), &["contains other files", "--dir other"]);
     fs::write(folder.path().join("study.toml"), "suite = \"quick\"").unwrap();
-    assert_rejected(&demo(folder.path(), &[]), &["holds another study", "--dir other"]);
+    assert_rejected(&demo(folder.path(), &[]), &["contains another study", "--dir other"]);
     let file = folder.path().join("thesis.tex");
     let run = reasonscape_at(60, &["demo", "--dir", file.to_str().unwrap()]);
     assert_eq!(run.code, 2, "{run:?}");

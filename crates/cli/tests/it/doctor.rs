@@ -37,9 +37,9 @@ impl Patient {
 #[test]
 fn reports_a_sound_study() {
     let patient = Patient::new(None);
-    let (code, said) = patient.found("sim-strong", "", &["--ask"]);
+    let (code, said) = patient.found("sim-strong", "", &["--request"]);
     assert_eq!(code, 0, "{said}");
-    for part in ["it has the model", "it says `I do not know this question.`", "none yet", "GB are left"] {
+    for part in ["the model is available", "replied `I do not know this question.`", "none yet", "GB free"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(patient.server.stats().answered, 1);
@@ -53,7 +53,7 @@ fn reports_problems_with_a_remedy() {
     let patient = Patient::new(None);
     let (code, said) = patient.found("sim-stron", "", &[]);
     assert_eq!(code, 1);
-    assert!(said.contains("it has no model `sim-stron` (did you mean `sim-strong`?)"), "{said}");
+    assert!(said.contains("no model `sim-stron` (did you mean `sim-strong`?)"), "{said}");
     let (code, said) = patient.found("sim-strong", "api_key_env = \"REASONSCAPE_NO_SUCH_KEY\"", &[]);
     assert_eq!(code, 1);
     assert!(said.contains("`REASONSCAPE_NO_SUCH_KEY`"), "{said}");
@@ -82,6 +82,6 @@ fn reports_unreachable_server_and_missing_key() {
     fs::write(folder.path().join("study.toml"), study).unwrap();
     let run = reasonscape(&["doctor", folder.path().to_str().unwrap()]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stdout.contains("nothing listens at"), "{}", run.stdout);
-    assert!(run.stderr.contains("one thing is wrong; the table says what to do"), "{}", run.stderr);
+    assert!(run.stdout.contains("connection refused by"), "{}", run.stdout);
+    assert!(run.stderr.contains("1 check failed; see the table for the fix"), "{}", run.stderr);
 }

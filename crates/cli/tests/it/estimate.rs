@@ -32,6 +32,39 @@ fn json_is_keyed_by_mode_with_every_digit() {
 }
 
 #[test]
+fn guessing_and_truncation_spell_out_the_mode() {
+    let estimate = |more: &[&str]| {
+        let run = reasonscape(&[&EXAMPLE[..], more].concat());
+        assert_eq!(run.code, 0, "{more:?}: {run:?}");
+        run.stdout
+    };
+    for (guessing, event) in [("raw", "E"), ("corrected", "C"), ("calibrated", "K")] {
+        for (truncation, assumption) in [("ignore", "I"), ("fail", "P"), ("pass", "O")] {
+            let mode = format!("{event}_{assumption}");
+            let words = ["--guessing", guessing, "--truncation", truncation];
+            assert_eq!(estimate(&words), estimate(&["--mode", &mode]), "{words:?}");
+        }
+    }
+    // The other half stays that of the default, `C_P`.
+    assert_eq!(estimate(&["--guessing", "raw"]), estimate(&["--mode", "E_P"]));
+    assert_eq!(estimate(&["--truncation", "ignore"]), estimate(&["--mode", "C_I"]));
+}
+
+#[test]
+fn rejects_mode_together_with_its_words() {
+    for words in [["--guessing", "raw"], ["--truncation", "fail"]] {
+        for arguments in
+            [[&["--mode", "C_I"], &words[..]].concat(), [&words[..], &["--mode", "C_I"]].concat()]
+        {
+            let run = reasonscape(&[&EXAMPLE[..], &arguments].concat());
+            let message = format!("`{}` cannot be combined with `--mode`", words[0]);
+            assert_rejected(&run, &[&message, "--guessing corrected --truncation ignore"]);
+        }
+    }
+    assert_rejected(&reasonscape(&example(&["--guessing", "lucky"])), &["raw, corrected, calibrated"]);
+}
+
+#[test]
 fn has_no_estimate_without_trials() {
     let run = reasonscape(&["estimate", "--n", "0", "--correct", "0", "--format", "json"]);
     let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -65,7 +98,7 @@ fn rejects_impossible_counts_naming_the_flags() {
         reasonscape(&[&["estimate"][..], &arguments.split(' ').collect::<Vec<_>>()].concat())
     };
     assert_rejected(&estimate("--n 3 --correct 5"), &["--correct 5", "more than `--n 3`"]);
-    assert_rejected(&estimate("--n 10 --correct 6 --truncated 5"), &["make 11 trials"]);
+    assert_rejected(&estimate("--n 10 --correct 6 --truncated 5"), &["add up to 11 trials"]);
     assert_rejected(&estimate("--n 3 --correct -1"), &["--correct -1", "0 or more"]);
     assert_rejected(&estimate("--n -3 --correct 0"), &["--n -3"]);
     assert_rejected(&estimate("--n NaN --correct 1"), &["--n NaN", "finite"]);

@@ -36,13 +36,13 @@ fn rejects_invalid_parameters_with_range_and_suggestion() {
     );
     assert_rejected(
         &generate("sort", r#"{"length": "ten"}"#),
-        &["`length` of `sort` is \"ten\"", "a whole number"],
+        &["`length` of `sort` is \"ten\"", "an integer"],
     );
-    assert_rejected(&generate("sort", r#"{"length": 4.5}"#), &["is 4.5", "a whole number"]);
+    assert_rejected(&generate("sort", r#"{"length": 4.5}"#), &["is 4.5", "an integer"]);
     assert_rejected(&generate("sort", r#"{"lenght": 4}"#), &["did you mean `length`?"]);
     assert_rejected(&generate("sort", r#"{"key": "alphabet"}"#), &["one of alphabetic, reverse"]);
-    assert_rejected(&generate("sort", "[4]"), &["are a list, but must be an object"]);
-    assert_rejected(&generate("sort", "{length: 4}"), &["`--params` is not JSON: line 1, column 2"]);
+    assert_rejected(&generate("sort", "[4]"), &["found a list, expected an object"]);
+    assert_rejected(&generate("sort", "{length: 4}"), &["invalid JSON in `--params`: line 1, column 2"]);
     assert_rejected(&generate("sorting", "{}"), &["unknown task `sorting`"]);
     assert_rejected(&reasonscape(&["generate", "sort", "--count", "-1"]), &["--count"]);
 }

@@ -99,7 +99,7 @@ fn tables_note_unknown_truncation() {
     for question in ["evals", "tasks", "points", "scores"] {
         let run = env.ask(&["analyze", question], &[]);
         assert_eq!(run.code, 0, "{run:?}");
-        let note = "note: nobody wrote down which answers of large, small were cut off";
+        let note = "note: the logs of large, small don't record which responses were truncated";
         assert!(run.stderr.contains(note), "{question}: {}", run.stderr);
         assert!(run.stdout.contains(" ? "), "{question}: {}", run.stdout);
         let rows = data(&env.ask(&["analyze", question], &["--format", "json"]));
@@ -113,7 +113,8 @@ fn tables_note_unknown_truncation() {
     let run = env.ask(&["analyze", "compare"], &["small", "large"]);
     assert!(run.code == 0 && run.stdout.contains("small_sums"), "{run:?}");
     assert!(
-        run.stderr.contains("20 tests that both answered") || run.stderr.contains("tests that both answered")
+        run.stderr.contains("20 problems that both answered")
+            || run.stderr.contains("problems that both answered")
     );
 }
 
@@ -124,7 +125,7 @@ fn trial_analyses_note_unknown_truncation() {
         let run = env.ask(&["analyze", question], &[]);
         assert_eq!(run.code, 0, "{run:?}");
         assert!(
-            run.stderr.contains("nobody wrote down which answers of large, small were cut off"),
+            run.stderr.contains("the logs of large, small don't record which responses were truncated"),
             "{run:?}"
         );
         // Where no tokens were counted there is no limit to speak of.
@@ -145,7 +146,7 @@ fn shows_known_truncation() {
     let log = logs("inspect/add-large.eval");
     let run = env.import(&["inspect", &log]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stderr.contains("cut off and yet scored as correct"), "{run:?}");
+    assert!(run.stderr.contains("truncated but scored as correct"), "{run:?}");
     let run = env.ask(&["analyze", "evals"], &[]);
     assert!(run.stdout.contains('%') && !run.stderr.contains("nobody wrote down"), "{run:?}");
     let rows = data(&env.ask(&["analyze", "evals"], &["--format", "json"]));
@@ -205,15 +206,15 @@ fn rejects_other_files_and_creates_no_study() {
     fs::create_dir(&empty).unwrap();
     let empty = empty.display().to_string();
     assert_rejected(&env.import(&["inspect", &broken]), &["cut.eval", "copy it again"]);
-    assert_rejected(&env.import(&["inspect", &empty]), &["no log of Inspect in it"]);
-    assert_rejected(&env.import(&["lm-eval", &empty]), &["no log of lm-eval in it"]);
+    assert_rejected(&env.import(&["inspect", &empty]), &["no Inspect logs found"]);
+    assert_rejected(&env.import(&["lm-eval", &empty]), &["no lm-eval logs found"]);
     assert_rejected(&env.import(&["lm-eval", &logs("lm-eval/no-samples")]), &["`--log_samples`"]);
     assert_rejected(&env.import(&["inspect", &logs("inspect/chunked.eval")]), &["in chunks"]);
     assert_rejected(&env.import(&["inspect", &logs("inspect/grade.eval")]), &["--scorer graded"]);
     assert_rejected(&env.import(&["inspect", "/nowhere/log.eval"]), &["/nowhere/log.eval"]);
     assert_rejected(
         &env.import(&["inspect", &logs("inspect/pick.eval"), "--threshold", "nan"]),
-        &["is no score"],
+        &["invalid score"],
     );
     assert!(!env.study().exists());
 
@@ -222,7 +223,7 @@ fn rejects_other_files_and_creates_no_study() {
     let line = r#"{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "acc": 1}"#;
     fs::write(&damaged, format!("{line}\n{{\"doc_id\": 1, \"resps\": [], \"doc")).unwrap();
     let damaged = damaged.display().to_string();
-    assert_rejected(&env.import(&["lm-eval", &damaged]), &["line 2", "mend or remove"]);
+    assert_rejected(&env.import(&["lm-eval", &damaged]), &["line 2", "fix or remove"]);
     assert!(!env.study().exists());
 }
 
@@ -255,5 +256,5 @@ fn exports_trials_with_transcripts() {
     let run = env.ask(&["export"], &["--dataset", &folder]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(fs::read_to_string(dataset.join("README.md")).unwrap().contains("| ? |"));
-    assert_rejected(&env.ask(&["export"], &["--dataset", &folder]), &["is there already"]);
+    assert_rejected(&env.ask(&["export"], &["--dataset", &folder]), &["already exists"]);
 }

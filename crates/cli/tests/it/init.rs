@@ -30,7 +30,7 @@ fn never_overwrites_a_study() {
     let file = world.path().join("study.toml");
     fs::write(&file, "mine").unwrap();
     let run = reasonscape(&["init", world.path().to_str().unwrap(), "--no-probe"]);
-    assert_rejected(&run, &["study.toml` is there already and is left as it is"]);
+    assert_rejected(&run, &["study.toml` already exists"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
@@ -41,7 +41,7 @@ fn names_a_folder_that_cannot_be_created() {
     fs::write(&file, "").unwrap();
     assert_rejected(
         &reasonscape(&["init", file.join("in").to_str().unwrap(), "--no-probe"]),
-        &["failed to make the folder `", "file/in`"],
+        &["failed to create the directory `", "file/in`"],
     );
 }
 
@@ -200,7 +200,7 @@ fn reports_servers_without_usable_models() {
     let (run, _, eval) = init_probing(&[("Locked", &locked.base_url()), ("Empty", &empty)]);
     assert_eq!(eval.model, "smollm2-135m-instruct");
     let locked = format!("found Locked at {}, but it needs an API key", locked.base_url());
-    let empty = format!("something answers at {empty} (the address of Empty), but it lists no models");
+    let empty = format!("a server responds at {empty} (the default address of Empty), but lists no models");
     for part in [locked.as_str(), &empty, "found no server with a model"] {
         assert!(run.stderr.contains(part), "{part}: {run:?}");
     }

@@ -28,11 +28,14 @@ fn reads_a_file_and_prints_the_seed_as_json() {
 fn rejects_invalid_json_with_its_position() {
     assert_rejected(
         &reasonscape_with(&["key", "-"], "{\"a\": 1,}"),
-        &["standard input is not JSON: line 1, column 9", "remove it"],
+        &["invalid JSON in standard input: line 1, column 9", "remove it"],
     );
     assert_rejected(&reasonscape_with(&["key", "-"], ""), &["the document ends"]);
     assert_rejected(&reasonscape_with(&["key", "-"], "\"\\ud800\""), &["surrogate pair"]);
-    assert_rejected(&reasonscape_with(&["key", "-"], vec![b'{', b'\n', 0xff]), &["line 2 is not UTF-8"]);
+    assert_rejected(
+        &reasonscape_with(&["key", "-"], vec![b'{', b'\n', 0xff]),
+        &["invalid UTF-8 in standard input, line 2"],
+    );
     assert_rejected(&reasonscape(&["key", "no-such-file.json"]), &["failed to read `no-such-file.json`"]);
     assert_rejected(&reasonscape_with(&["key", "-"], "[".repeat(1_000_000)), &["nested more than 500 deep"]);
 }

@@ -12,7 +12,7 @@ fn accepts_levels_and_targets_with_levels() {
         let run = reasonscape(&["tasks", "--log", level]);
         assert_rejected(
             &run,
-            &[&format!("`--log {level}` is no level; give error, warn, info, debug or trace")],
+            &[&format!("invalid level `--log {level}`; expected error, warn, info, debug or trace")],
         );
     }
 }

@@ -77,7 +77,9 @@ fn without_common(help: &str) -> String {
             kept.push('\n');
         }
     }
-    kept.replace("Options:\n\n", "").trim_end().to_owned()
+    // A command may have no options of its own.
+    let kept = kept.replace("Options:\nExample", "Example");
+    kept.trim_end().trim_end_matches("Options:").trim_end().to_owned()
 }
 
 #[test]
@@ -116,14 +118,17 @@ fn cli_reference_matches_help_texts() {
 
 const INTRODUCTION: &str = "# Commands
 
-What `--help` says of each, made by a test that also keeps it true. Every command takes the options of the first:
-`--format`, `--quiet`, `--color`, `--log` and `--help`.
+The output of `--help` for each command; a test keeps this page up to date. The options `--format`, `--quiet`, `--color`,
+`--log` and `--help` apply to every command and are listed once, below.
 ";
 
 #[test]
 fn help_shows_commands_and_topics() {
     let list = reasonscape(&["help"]).stdout;
-    assert!(list.contains("\nCommands:\n") && list.contains("\nTopics, as in"), "{list}");
+    assert!(
+        list.contains("\nCommands:\n") && list.contains("\nTopics (`reasonscape help <TOPIC>`):"),
+        "{list}"
+    );
     let scores = reasonscape_at(100, &["help", "analyze", "scores"]).stdout;
     assert!(
         scores.starts_with("Show the leaderboard") && scores.contains("Usage: reasonscape analyze scores"),
@@ -136,7 +141,10 @@ fn help_shows_commands_and_topics() {
         let run = reasonscape(&["help", topic]);
         assert!(run.code == 0 && run.stdout.starts_with("# "), "{topic}: {run:?}");
     }
-    assert_rejected(&reasonscape(&["help", "tutoral"]), &["no help on `tutoral` (did you mean `tutorial`?)"]);
+    assert_rejected(
+        &reasonscape(&["help", "tutoral"]),
+        &["unknown command or topic `tutoral` (did you mean `tutorial`?)"],
+    );
     assert_rejected(&reasonscape(&["help", "analyze", "score"]), &["did you mean `scores`?"]);
 }
 
@@ -145,7 +153,7 @@ fn help_explains_the_words_of_the_source_documents() {
     for (topic, heading, words) in [
         ("reasonscore", "# ReasonScore", &["geometric mean", "random.Random(42)", "near-perfect"][..]),
         ("pointsdb", "# PointsDB", &["query_points", "aggregate", "`C_P`"]),
-        ("pairwise", "# Head to head", &["Bradley-Terry", "\n# Pairwise", "Expected wins"]),
+        ("pairwise", "# Pairwise win rates", &["Bradley-Terry", "\n# Pairwise", "Expected wins"]),
         ("manifold", "# Points, planes and manifolds", &["base_task", "facets", "Identity"]),
         ("config", "# Studies", &["api_key_env", "sampler"]),
         ("architecture", "# Architecture", &["Data flow", "Invariants"]),
@@ -161,7 +169,13 @@ fn help_explains_the_words_of_the_source_documents() {
     // A section ends where the next one begins, and a comment in code is no heading.
     let score = reasonscape(&["help", "reasonscore"]).stdout;
     assert!(score.contains("\n# reasonscore.py\n") && !score.contains("McNemar's test"), "{score}");
-    // The word of a command shows the command, and then the page.
+    // The name of a command shows its help, and then the page.
+    let metrics = reasonscape_at(100, &["help", "metrics"]).stdout;
+    assert!(
+        metrics.starts_with("Compute metrics") && metrics.contains("Usage: reasonscape metrics"),
+        "{metrics}"
+    );
+    assert!(metrics.ends_with(&reasonscape(&["help", "zeta"]).stdout), "{metrics}");
     let tasks = reasonscape_at(100, &["help", "tasks"]).stdout;
     assert!(tasks.starts_with("List the tasks") && tasks.contains("Usage: reasonscape tasks"), "{tasks}");
     assert!(tasks.contains("\n# Tasks\n") && tasks.contains("`prob_dewhitespace`"), "{tasks}");

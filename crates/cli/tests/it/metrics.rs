@@ -181,10 +181,10 @@ fn verdicts_of_lines_count_only_if_asked_for() {
         run.stderr.contains("line 1: `correct` is missing; scorer `stored` needs true or false"),
         "{run:?}"
     );
-    assert_rejected(&metrics(lines, &["--by", "colour"]), &["no such group", "`base_task`"]);
+    assert_rejected(&metrics(lines, &["--by", "colour"]), &["unknown group `colour`", "`base_task`"]);
     let run = metrics(lines, &["--by", "model,base_task"]);
     assert!(
-        run.stderr.contains("`base_task` is missing, or is no text; `--by base_task` needs it"),
+        run.stderr.contains("`base_task` is missing or not a string; `--by base_task` needs it"),
         "{run:?}"
     );
 }
@@ -246,12 +246,12 @@ fn log_can_be_queried_by_sql() {
     assert_eq!(ask("SELECT target[2] AS second FROM results WHERE id = 'c'"), "second\nRoma\n");
     assert_rejected(
         &reasonscape(&["sql", path, "SELECT 1 FROM trials"]),
-        &["no table `trials`", "`results`"],
+        &["unknown table `trials`", "`results`"],
     );
     let missing = folder.path().join("none.parquet");
     assert_rejected(
         &reasonscape(&["sql", missing.to_str().unwrap(), "SELECT 1"]),
-        &["none.parquet", "no Parquet file"],
+        &["none.parquet", "not a valid Parquet file"],
     );
 }
 
@@ -360,7 +360,7 @@ fn reports_every_invalid_line_and_computes_nothing() {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(!log.exists() && folder.path().read_dir().unwrap().count() == 0);
     let said: Vec<&str> = run.stderr.lines().collect();
-    assert!(said[0].starts_with("error: 2 lines cannot be read; nothing was computed"), "{run:?}");
+    assert!(said[0].starts_with("error: 2 lines cannot be parsed; nothing was computed"), "{run:?}");
     assert!(said[0].contains("`--skip-bad`"), "{run:?}");
     assert!(said[1].starts_with("  `standard input` line 3: is not JSON: "), "{run:?}");
     assert_eq!(
@@ -369,7 +369,7 @@ fn reports_every_invalid_line_and_computes_nothing() {
     );
     let kept = json(lines, &["--skip-bad"]);
     assert_eq!((&kept["n"], &kept["bad_lines"]), (&2.into(), &2.into()));
-    assert!(metrics(lines, &["--skip-bad"]).stdout.contains("bad lines"));
+    assert!(metrics(lines, &["--skip-bad"]).stdout.contains("invalid lines"));
 
     let many = "x\n".repeat(30);
     let run = metrics(many, &[]);
@@ -385,13 +385,13 @@ fn rejects_invalid_input_with_a_hint() {
     let twice = "{\"id\": 1, \"target\": 1, \"answer\": 1}\n{\"id\": \"1\", \"target\": 1, \"answer\": 1}\n";
     let run = metrics(twice, &[]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("number the answers to one question with `repeat`"), "{run:?}");
+    assert!(run.stderr.contains("number the samples of one question with `repeat`"), "{run:?}");
     assert!(run.stderr.contains("`standard input` line 2 has the id of `standard input` line 1"), "{run:?}");
     assert_rejected(&metrics("", &[]), &["has no answers", "\"target\""]);
-    assert_rejected(&metrics(FEW, &["--map", "gold=x"]), &["no field `gold`"]);
+    assert_rejected(&metrics(FEW, &["--map", "gold=x"]), &["unknown field `gold`"]);
     assert_rejected(&metrics(FEW, &["--per-task", "log.txt"]), &[".jsonl or .parquet"]);
     assert_rejected(&metrics(FEW, &["--reliability", "r.txt"]), &["r.txt"]);
-    assert_rejected(&metrics(FEW, &["--temperature", "nan"]), &["no temperature"]);
+    assert_rejected(&metrics(FEW, &["--temperature", "nan"]), &["invalid temperature"]);
     assert_rejected(
         &reasonscape(&["metrics", "no-such-file.jsonl"]),
         &["failed to read `no-such-file.jsonl`"],
@@ -414,8 +414,8 @@ fn counts_and_shows_false_steps_and_ungrounded_sentences() {
     assert_eq!((&found["usr_retrieval"], &found["sentences_checked"]), (&0.5.into(), &2.into()));
     assert_eq!(found["sentences_unsupported"], 1);
     let shown = metrics(lines, &[]).stdout;
-    assert!(shown.ends_with("false, the first of them:\n  sum, line 2: 5 + 3 = 9\n"), "{shown}");
-    assert!(!metrics(lines, &["--examples", "0"]).stdout.contains("first of them"));
+    assert!(shown.ends_with("Incorrect reasoning steps (examples):\n  sum, line 2: 5 + 3 = 9\n"), "{shown}");
+    assert!(!metrics(lines, &["--examples", "0"]).stdout.contains("Incorrect reasoning steps"));
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.jsonl");
     json(lines, &["--per-task", log.to_str().unwrap()]);
@@ -475,7 +475,7 @@ fn reports_a_significant_difference() {
     assert!(run.stdout.contains("\ngood is better than bad by 56.7 percentage points ("), "{}", run.stdout);
     assert!(run.stdout.contains("\nbad is worse than twin by "), "{}", run.stdout);
     assert!(
-        run.stdout.contains("\ncannot tell good and twin apart: +0.0 percentage points"),
+        run.stdout.contains("\nno significant difference between good and twin: +0.0 percentage points"),
         "{}",
         run.stdout
     );
@@ -499,5 +499,5 @@ fn draws_reliability_of_stated_probabilities() {
     let run = metrics(FEW, &["--reliability", path.to_str().unwrap()]);
     assert_eq!(run.code, 0, "{run:?}");
     let drawn = std::fs::read_to_string(path).unwrap();
-    assert!(drawn.starts_with("<svg") && drawn.contains("said to be right"), "{drawn}");
+    assert!(drawn.starts_with("<svg") && drawn.contains("stated probability"), "{drawn}");
 }

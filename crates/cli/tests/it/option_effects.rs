@@ -26,60 +26,84 @@ const EFFECTS: &[Effect] = &[
     ("analyze evals", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze evals", JSON, &["--first", "8"]),
     ("analyze evals", JSON, &["--mode", "E_O"]),
+    ("analyze evals", JSON, &["--guessing", "raw"]),
+    ("analyze evals", JSON, &["--truncation", "pass"]),
     ("analyze evals", JSON, &["--literal"]),
     ("analyze tasks", JSON, &["--filter", "base_task=sort"]),
     ("analyze tasks", JSON, &["--first", "8"]),
     ("analyze tasks", JSON, &["--mode", "E_O"]),
+    ("analyze tasks", JSON, &["--guessing", "raw"]),
+    ("analyze tasks", JSON, &["--truncation", "pass"]),
     ("analyze tasks", JSON, &["--literal"]),
     ("analyze tasks", JSON, &["--confidence", "0.8"]),
     ("analyze points", JSON, &["--filter", "base_task=sort"]),
     ("analyze points", JSON, &["--first", "8"]),
     ("analyze points", JSON, &["--mode", "E_O"]),
+    ("analyze points", JSON, &["--guessing", "raw"]),
+    ("analyze points", JSON, &["--truncation", "pass"]),
     ("analyze points", &["--format", "json", "--mode", "C_P"], &["--literal"]),
     ("analyze points", JSON, &["--confidence", "0.8"]),
     ("analyze aggregate", JSON, &["--filter", "base_task=sort"]),
     ("analyze aggregate", JSON, &["--first", "8"]),
     ("analyze aggregate", JSON, &["--by", "model"]),
     ("analyze aggregate", JSON, &["--mode", "all"]),
+    ("analyze aggregate", JSON, &["--guessing", "raw"]),
+    ("analyze aggregate", JSON, &["--truncation", "pass"]),
     ("analyze aggregate", JSON, &["--literal"]),
     ("analyze aggregate", JSON, &["--confidence", "0.8"]),
     ("analyze scores", JSON, &["--filter", "base_task=sort"]),
     ("analyze scores", JSON, &["--first", "8"]),
     ("analyze scores", JSON, &["--mode", "E_O"]),
+    ("analyze scores", JSON, &["--guessing", "raw"]),
+    ("analyze scores", JSON, &["--truncation", "pass"]),
     ("analyze scores", JSON, &["--literal"]),
     ("analyze scores", JSON, &["--stability"]),
     ("analyze pairwise", JSON, &["--filter", "base_task=sort"]),
     ("analyze pairwise", JSON, &["--first", "8"]),
     ("analyze pairwise", JSON, &["--mode", "E_O"]),
+    ("analyze pairwise", JSON, &["--guessing", "raw"]),
+    ("analyze pairwise", JSON, &["--truncation", "pass"]),
     ("analyze pairwise", JSON, &["--method", "monte-carlo"]),
     ("analyze pairwise", &["--format", "json", "--method", "monte-carlo"], &["--seed", "7"]),
     ("analyze pairwise", &[], &["--per-task"]),
     ("analyze compare", PAIR, &["--filter", "base_task=sort"]),
     ("analyze compare", PAIR, &["--first", "8"]),
     ("analyze compare", PAIR, &["--mode", "E_O"]),
+    ("analyze compare", PAIR, &["--guessing", "raw"]),
+    ("analyze compare", PAIR, &["--truncation", "pass"]),
     ("analyze modes", JSON, &["--filter", "base_task=sort"]),
     ("analyze modes", JSON, &["--first", "8"]),
     ("analyze modes", JSON, &["--mode", "E_O"]),
+    ("analyze modes", JSON, &["--guessing", "raw"]),
+    ("analyze modes", JSON, &["--truncation", "pass"]),
     ("analyze modes", &[], &["--by", "task"]),
     ("analyze projection", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze projection", ARITHMETIC, &["--first", "8"]),
     ("analyze projection", ARITHMETIC, &["--confidence", "0.8"]),
     ("analyze projection", ARITHMETIC, &["--mode", "E_O"]),
+    ("analyze projection", ARITHMETIC, &["--guessing", "raw"]),
+    ("analyze projection", ARITHMETIC, &["--truncation", "pass"]),
     ("analyze projection", ARITHMETIC, &["--x", "max_depth"]),
     ("analyze surface", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze surface", ARITHMETIC, &["--first", "8"]),
     ("analyze surface", ARITHMETIC, &["--confidence", "0.8"]),
     ("analyze surface", ARITHMETIC, &["--mode", "E_O"]),
+    ("analyze surface", ARITHMETIC, &["--guessing", "raw"]),
+    ("analyze surface", ARITHMETIC, &["--truncation", "pass"]),
     ("analyze surface", ARITHMETIC, &["--x", "max_depth"]),
     ("analyze surface", ARITHMETIC, &["--y", "length"]),
     ("analyze threshold", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze threshold", ARITHMETIC, &["--first", "8"]),
     ("analyze threshold", ARITHMETIC, &["--confidence", "0.8"]),
     ("analyze threshold", ARITHMETIC, &["--mode", "E_O"]),
+    ("analyze threshold", ARITHMETIC, &["--guessing", "raw"]),
+    ("analyze threshold", ARITHMETIC, &["--truncation", "pass"]),
     ("analyze threshold", ARITHMETIC, &["--x", "max_depth"]),
     ("analyze similarity", JSON, &["--filter", "base_task=sort,boolean"]),
     ("analyze similarity", JSON, &["--first", "8"]),
     ("analyze similarity", JSON, &["--mode", "E_O"]),
+    ("analyze similarity", JSON, &["--guessing", "raw"]),
+    ("analyze similarity", JSON, &["--truncation", "pass"]),
     ("analyze similarity", JSON, &["--confidence", "0.8"]),
     ("analyze similarity", JSON, &["--shape"]),
     ("analyze similarity", JSON, &["--linkage", "ward"]),
@@ -109,6 +133,8 @@ const EFFECTS: &[Effect] = &[
     ("analyze tokens", JSON, &["--first", "8"]),
     ("analyze tokens", JSON, &["--confidence", "0.8"]),
     ("analyze tokens", JSON, &["--mode", "E_O"]),
+    ("analyze tokens", JSON, &["--guessing", "raw"]),
+    ("analyze tokens", JSON, &["--truncation", "pass"]),
     ("analyze tokens", JSON, &["--by", "eval"]),
     ("analyze tokens", &[], &["--curve"]),
     ("analyze tokens", JSON, &["--budget", "64"]),
@@ -133,6 +159,8 @@ const FREE: &[Effect] = &[
     ("estimate", &["--n", "40", "--correct", "3", "--mode", "C_I"], &["--truncated", "4"]),
     ("estimate", &["--n", "40", "--correct", "30"], &["--guess", "8"]),
     ("estimate", COUNTS, &["--mode", "K_P"]),
+    ("estimate", COUNTS, &["--guessing", "raw"]),
+    ("estimate", COUNTS, &["--truncation", "pass"]),
     ("estimate", &["--n", "40", "--correct", "30"], &["--literal"]),
     ("estimate", COUNTS, &["--confidence", "0.8"]),
     ("generate", &["sort"], &["--params", "{\"length\": 9}"]),
@@ -162,6 +190,28 @@ fn options_change_the_output() {
         }
     }
     assert_eq!(unchanged, [""; 0], "these options change nothing");
+}
+
+#[test]
+fn half_a_mode_keeps_the_default_of_the_command() {
+    let study = ScoredStudy::new("");
+    let output = |command: &str, option: &[&str]| {
+        let done = run(command, &[study.path(), "--format", "json"], option);
+        assert_eq!(done.code, 0, "{command} {option:?}: {done:?}");
+        done.stdout
+    };
+    for (command, half, mode) in [
+        ("analyze points", ["--guessing", "raw"], "E_I"),
+        ("analyze points", ["--truncation", "fail"], "C_P"),
+        ("analyze scores", ["--guessing", "calibrated"], "K_P"),
+        ("analyze aggregate", ["--truncation", "ignore"], "C_I"),
+    ] {
+        assert_eq!(output(command, &half), output(command, &["--mode", mode]), "{command} {half:?}");
+    }
+    // `analyze modes` shows all nine, and three of them with one half given.
+    let modes = output("analyze modes", &["--guessing", "raw"]);
+    assert!(["\"E_I\"", "\"E_P\"", "\"E_O\""].iter().all(|mode| modes.contains(mode)), "{modes}");
+    assert!(!modes.contains("\"C_P\"") && !modes.contains("\"K_P\""), "{modes}");
 }
 
 #[test]
@@ -207,15 +257,23 @@ fn files_are_written_where_an_option_says() {
         fs::read_to_string(&path).unwrap()
     };
     let plain = report(&[]);
-    for option in [&["--filter", "base_task=sort"][..], &["--mode", "E_O"], &["--title", "Another title"]] {
+    for option in [
+        &["--filter", "base_task=sort"][..],
+        &["--mode", "E_O"],
+        &["--guessing", "raw"],
+        &["--truncation", "pass"],
+        &["--title", "Another title"],
+    ] {
         assert_ne!(report(option), plain, "{option:?}");
     }
-    let bounds = r#"{"a": {"n": 40, "n_e": 30, "n_t": 2}, "b": [0.5, 0.6]}"#;
+    let bounds = r#"{"a": {"n": 40, "n_e": 30, "n_t": 2, "g": 4}, "b": [0.5, 0.6]}"#;
     let score = |more: &[&str]| {
         reasonscape_with(&[&["score", "-", "--format", "json"], more].concat(), bounds).stdout
     };
     for option in [
         &["--mode", "E_O"][..],
+        &["--guessing", "raw"],
+        &["--truncation", "pass"],
         &["--method", "min-max"],
         &["--literal"],
         &["--draws", "99"],

@@ -3,6 +3,7 @@
 mod datasets;
 mod interrupt;
 mod kills;
+mod lost_cache;
 mod order;
 mod precision;
 mod scored;
@@ -170,7 +171,7 @@ fn reports_in_four_formats_and_sends_no_request_twice() {
     let env = RunEnv::new();
     let first = env.run(&[]);
     assert_eq!((first.code, first.stderr.lines().count()), (0, 1), "{first:?}");
-    assert!(first.stderr.starts_with("note: judged; `reasonscape analyze scores "), "{first:?}");
+    assert!(first.stderr.starts_with("note: scored; `reasonscape analyze scores "), "{first:?}");
     assert!(first.stdout.lines().all(|line| line.chars().count() <= 100), "{}", first.stdout);
     insta::assert_snapshot!(first.stdout);
     assert_eq!((env.server.stats().requests, env.server.stats().duplicates), (48, 0));
@@ -197,6 +198,10 @@ fn reports_in_four_formats_and_sends_no_request_twice() {
             "name",
             "planned",
             "prompt_tokens",
+            "saved_completion_tokens",
+            "saved_cost",
+            "saved_prompt_tokens",
+            "saved_requests",
             "sent",
             "stopped",
             "truncated"
@@ -241,7 +246,7 @@ fn token_budget_ends_a_run_early() {
         run.stderr.contains("note: sim-p0.9 ended early: the budget of 1000 tokens is used up"),
         "{run:?}"
     );
-    assert!(run.stderr.contains("error: not every trial was answered; what was is kept"), "{run:?}");
+    assert!(run.stderr.contains("error: some requests got no response; the others are cached"), "{run:?}");
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     let answered = sum(&json, "answered");
     // One in flight at a time, of less than 200 tokens each: it goes over by one answer at most.
@@ -257,7 +262,7 @@ fn precision_samples_each_point_until_reached() {
     let env = RunEnv::new();
     env.write_study(&["sim-p0.9"], "");
     let note = env.plan(&["--precision", "0.08"]).stderr;
-    assert!(note.contains("the most that it could take"), "{note}");
+    assert!(note.contains("an upper bound"), "{note}");
     let coarse = env.run_to_end(&["--precision", "0.2"]);
     let fine = env.run_to_end(&["--precision", "0.08"]);
     // 32 tests a point are enough for 0.2; nine in ten needs about 55 for 0.08, and never 256.
@@ -278,12 +283,12 @@ fn rejects_unknown_names_listing_known_ones() {
         // One that there is does not excuse one that there is not.
         refused(&["--eval", "sim-cheap", "--eval", "b"], &["no evaluation is called b;"]);
         refused(&["--task", "sort", "--task", "dates"], &["the suite has no task dates;"]);
-        refused(&["--precision", "7"], &["`--precision 7` is no margin", "as 0.05"]);
-        refused(&["--precision", "NaN"], &["is no margin"]);
+        refused(&["--precision", "7"], &["invalid margin `--precision 7`", "e.g. 0.05"]);
+        refused(&["--precision", "NaN"], &["invalid margin"]);
         refused(&["--precision", "0.1", "--count", "8"], &["--precision", "--count"]);
         refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
-        refused(&["--log", "loud"], &["`--log loud` is no level", "trace"]);
+        refused(&["--log", "loud"], &["invalid level `--log loud`", "trace"]);
         env.assert_is_untouched();
     }
     assert_eq!(env.server.stats().requests, 0);
@@ -325,12 +330,12 @@ fn reports_unreachable_endpoint_once_with_a_hint() {
         format!("http://{}/v1", listener.local_addr().unwrap())
     };
     for (url, says) in [
-        (free, "nothing listens at `127.0.0.1:"),
+        (free, "connection refused by `127.0.0.1:"),
         (
             "http://no-such-host.invalid/v1".to_owned(),
-            "`no-such-host.invalid` is not known; check the host name",
+            "unknown host `no-such-host.invalid`; check the host name",
         ),
-        (address.replace("http:", "https:"), "use http:// for a plain server"),
+        (address.replace("http:", "https:"), "use http:// for a server without TLS"),
         (address.replace("/v1", "/v2"), "check `model` and `base_url`, which mostly ends with `/v1`"),
     ] {
         fs::write(&file, study.replace(&address, &url)).unwrap();

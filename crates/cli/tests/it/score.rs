@@ -77,13 +77,13 @@ fn json_and_csv_agree_and_leaderboard_can_be_read_back() {
     let once = json(BOARD, &[]);
     assert_eq!(without_causes(json(&once.to_string(), &[])), without_causes(once));
     let run = score(&json(BOARD, &[]).to_string(), &[]);
-    assert!(!run.stderr.contains("nothing is read from"), "{run:?}");
+    assert!(!run.stderr.contains("ignored unknown fields"), "{run:?}");
 }
 
 #[test]
 fn marks_other_modes_and_methods() {
     let run = score(BOARD, &["--mode", "K_P"]);
-    assert!(run.stderr.contains("bounds by K_P"), "{}", run.stderr);
+    assert!(run.stderr.contains("estimated by K_P"), "{}", run.stderr);
     let (narrow, wide) = (json(BOUNDS, &[]), json(BOUNDS, &["--method", "min-max"]));
     assert_eq!(wide["method"], "min-max");
     assert!(wide["margin"].as_f64() > narrow["margin"].as_f64());
@@ -94,7 +94,7 @@ fn rejects_invalid_documents_with_position_and_hint() {
     assert_rejected(&score("{", &[]), &["standard input: line 1, column 2", "a key in double quotes"]);
     assert_rejected(&score("hello", &[]), &["`task` column", "task,low,high"]);
     assert_rejected(&score("", &[]), &["`task` column"]);
-    assert_rejected(&score("{}", &[]), &["has no task"]);
+    assert_rejected(&score("{}", &[]), &["no task in"]);
     assert_rejected(
         &score(r#"{"sort": {"low": 0.9, "high": 0.8}}"#, &[]),
         &["task `sort`", "`low` is 0.9, above `high` = 0.8"],
@@ -103,7 +103,7 @@ fn rejects_invalid_documents_with_position_and_hint() {
     assert_rejected(&score(r#"{"sort": {"low": 0.9}}"#, &[]), &["`high` is missing"]);
     assert_rejected(
         &score(r#"{"sort": {"n": 3, "n_e": 5}}"#, &[]),
-        &["task `sort`", "more than the `n` = 3"],
+        &["task `sort`", "more than `n` = 3 trials"],
     );
     assert_rejected(
         &score(r#"{"sort": {"n": 3, "n_e": 1, "n_t": 1, "n_u": 3}}"#, &[]),
@@ -112,7 +112,10 @@ fn rejects_invalid_documents_with_position_and_hint() {
     assert_rejected(&score(r#"{"sort": "good"}"#, &[]), &["found a string"]);
     assert_rejected(&score(r#"[{"low": 0.1, "high": 0.2}]"#, &[]), &["entry 1", "`task` is missing"]);
     assert_rejected(&score("task,low,high\nsort,0.1,zwei\n", &[]), &["line 2", "`high` is `zwei`"]);
-    assert_rejected(&score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]), &["line 3", "given twice"]);
+    assert_rejected(
+        &score("task,low,high\nsort,0.1,0.2\nsort,0.1,0.2\n", &[]),
+        &["line 3", "duplicate task"],
+    );
     assert_rejected(&score("task,low,high\nsort,0.1\n", &[]), &["line 2"]);
     assert_rejected(&score(BOARD, &["--mode", "Q"]), &["unknown mode `Q`"]);
 }

@@ -1,4 +1,4 @@
-//! `reasonscape serve`, over a socket as browsers and others use it.
+//! `reasonscape serve`, over HTTP.
 
 mod api;
 mod browser;
@@ -37,8 +37,8 @@ fn rejects_invalid_arguments_before_serving() {
     let study = Study::new();
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
-    assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "as `/scores`"]);
-    assert_rejected(&run(&["--token", "short"]), &["the token", "at least 8"]);
+    assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "e.g. `/scores`"]);
+    assert_rejected(&run(&["--token", "short"]), &["invalid token", "at least 8"]);
     assert_rejected(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
     let empty = tempfile::TempDir::new().unwrap();
     assert_rejected(
@@ -56,7 +56,7 @@ fn reloads_replaced_files() {
     let server = Server::start(&[]);
     assert!(!server.get("/").body.contains("newcomer"));
     server.study.add_newcomer();
-    // Files are looked at once a second.
+    // Files are checked once a second.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     assert!(server.get("/").body.contains("newcomer"));
     assert!(server.get("/metrics").body.contains("\nreasonscape_reloads_total 1\n"));

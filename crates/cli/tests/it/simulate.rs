@@ -79,8 +79,11 @@ fn rejects_invalid_arguments_before_serving() {
         &run(&["--faults", "kinds=rest"]),
         &["--faults", "unknown fault `rest`", "did you mean `reset`?"],
     );
-    assert_rejected(&run(&["--faults", "rate=3"]), &["`rate` of faults is `3`", "a number from 0 to 1"]);
-    assert_rejected(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick and r12"]);
+    assert_rejected(
+        &run(&["--faults", "rate=3"]),
+        &["invalid fault setting `rate`: `3`", "a number from 0 to 1"],
+    );
+    assert_rejected(&run(&["--suite", "slow"]), &["unknown suite `slow`", "quick, r12"]);
     assert_rejected(&run(&["--api-key-env", "NO_SUCH_VARIABLE"]), &["`NO_SUCH_VARIABLE` is not set"]);
     assert_rejected(&run(&["--count", "0"]), &["--count"]);
 

@@ -70,7 +70,7 @@ const HEADINGS: [&str; 52] = [
 ];
 
 /// The parts of the page that are ours.
-const OWN_SECTIONS: [&str; 2] = ["Slips in the documents", "Decisions"];
+const OWN_SECTIONS: [&str; 2] = ["Errors in the documents", "Decisions"];
 
 /// A row of the page's tables.
 struct Row {

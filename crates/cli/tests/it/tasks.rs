@@ -39,9 +39,9 @@ fn rejects_unknown_task_with_a_suggestion() {
 
 const INTRODUCTION: &str = "# Tasks
 
-The generated tasks and their parameters, as `reasonscape tasks NAME` prints them; a test keeps this page true. A task is a
-family of problems spanned by parameters, and each parameter is one of five kinds of difficulty: length, depth,
-interference, format or multi-step ([what they mean](manifold.md#manifolds)). A parameter that is not given has its default.
+The generated tasks and their parameters, as `reasonscape tasks NAME` prints them; a test compares this page with the program. A
+task generates problems from its parameters. Each parameter belongs to one of five kinds of difficulty: length, depth,
+interference, format or multi-step ([definitions](manifold.md#manifolds)). Omitted parameters have their default.
 
 ```text
 reasonscape tasks arithmetic
@@ -49,9 +49,9 @@ reasonscape tasks arithmetic --schema        # JSON Schema of the parameters
 reasonscape generate arithmetic --params '{\"length\": 6, \"max_depth\": 2}' --count 3
 ```
 
-`arithmetic@1` is version 1 of its text: the same version, parameters and seed give the same bytes on every machine. A
-written answer can't be guessed; one of `boolean` or `choice` is corrected for guessing by `1/options`.
-[CONTRIBUTING.md](../CONTRIBUTING.md#add-a-task) says how to add a task, and [Datasets](datasets.md) how to use your own
+`arithmetic@1` is version 1 of the task's texts: the same version, parameters and seed give the same bytes on every machine. A
+free-form answer can't be guessed; scores of `boolean` and `choice` are corrected for guessing by `1/options`.
+[CONTRIBUTING.md](../CONTRIBUTING.md#add-a-task) explains how to add a task, and [Datasets](datasets.md) how to use your own
 questions.
 ";
 
@@ -63,6 +63,7 @@ fn task_page_matches_the_program() {
     for task in &tasks {
         let [name, description, answer] =
             ["name", "description", "answer"].map(|key| task[key].as_str().unwrap());
+        let answer = if answer == "write-in" { "free-form" } else { answer };
         write!(page, "\n## {name}\n\n`{name}@{}`, answer: {answer}. {description}\n\n", task["version"])
             .unwrap();
         let table = reasonscape(&["tasks", name, "--format", "markdown"]).stdout;

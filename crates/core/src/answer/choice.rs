@@ -13,7 +13,7 @@ pub(super) fn matches(answer: &str, target: &str, options: &[String]) -> bool {
     right.is_some() && options.chosen(answer) == right
 }
 
-/// The place of the option that an answer chooses, if it chooses one.
+/// The index of the option that an answer chooses, if any.
 pub(crate) fn chosen(answer: &str, options: &[impl AsRef<str>]) -> Option<usize> {
     Options::new(options).chosen(answer)
 }

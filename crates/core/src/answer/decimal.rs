@@ -24,7 +24,7 @@ impl Decimal {
     /// Reads a token that [`number_length`] has measured.
     pub(super) fn read(negative: bool, token: &str) -> Self {
         let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
-        // An exponent this large belongs to no answer, so that only the sums below need to be safe.
+        // No answer has a larger exponent; the limit keeps the sums below from overflowing.
         let exponent: i64 = exponent.parse().unwrap_or(i64::MAX).clamp(-1 << 40, 1 << 40);
         let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let all: String = integer.chars().chain(fraction.chars()).filter(char::is_ascii_digit).collect();
@@ -85,7 +85,7 @@ pub(super) fn number_length(text: &str) -> Option<usize> {
         while bytes.get(grouped) == Some(&separator) && digits(grouped + 1) == 3 {
             grouped += 4;
         }
-        // `1,234,56` is no number with separators: it is a list, or a slip.
+        // `1,234,56` is not a number with separators but a list, or a typo.
         if bytes.get(grouped) != Some(&separator) || digits(grouped + 1) == 0 {
             end = grouped;
         }

@@ -91,7 +91,7 @@ fn is_conclusion(between: &str) -> bool {
         "so",
         "therefore",
         "thus",
-        "hence",
+        "hence", // wording: allow
         "gives",
         "equals",
         "makes",

@@ -183,7 +183,7 @@ mod tests {
         assert!(!matches("file10, file2", "file2, file10"));
         assert!(!matches("file02, file10", "file2, file10"));
         assert!(!matches("It is not a, b", "a, b"));
-        // Here the case is all that tells the items apart.
+        // The items differ in case only.
         assert!(!matches("a, A", "A, a"));
         assert!(!matches("[1, 2] then [3, 4]", "1, 2"));
     }

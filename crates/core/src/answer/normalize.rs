@@ -39,7 +39,7 @@ fn number(text: &str) -> Option<Cow<'_, str>> {
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.') || text.starts_with('\u{2212}')) {
         return None;
     }
-    // Most numbers are short and whole, and stand as they should already.
+    // Fast path: most numbers are short integers in normal form already.
     if bytes.len() <= 18 && bytes.iter().all(u8::is_ascii_digit) && (first != b'0' || bytes.len() == 1) {
         return Some(Cow::Borrowed(text));
     }

@@ -1,11 +1,11 @@
-//! What the fields of an item are called in somebody's file.
+//! Maps the fields of an item to the column names of a file.
 
 use serde_json::{Map, Value};
 
 /// The fields of an item.
 const FIELDS: [&str; 7] = ["id", "input", "target", "options", "category", "context", "metadata"];
 
-/// Where each field of an item stands, if not under its own name.
+/// The column name of each field, where it differs from the field's name.
 ///
 /// ```
 /// use reasonscape_core::ColumnMap;
@@ -23,17 +23,17 @@ pub struct ColumnMap {
 impl std::str::FromStr for ColumnMap {
     type Err = String;
 
-    /// Reads `field=name` pairs, with commas between them.
+    /// Parses comma-separated `field=name` pairs.
     fn from_str(text: &str) -> Result<Self, String> {
         let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
         parse_renames(pairs, &FIELDS).map(|renamed| Self { renamed })
     }
 }
 
-/// Parses `FIELD=NAME` pairs: one of `fields`, and what it is called in a file.
+/// Parses `FIELD=NAME` pairs: one of `fields`, and its name in the file.
 ///
 /// # Errors
-/// A sentence about the first pair that is invalid.
+/// A message about the first invalid pair.
 pub fn parse_renames<'p>(
     pairs: impl IntoIterator<Item = &'p str>,
     fields: &[&'static str],
@@ -48,7 +48,7 @@ pub fn parse_renames<'p>(
             let hint = crate::closest(field, fields)
                 .map(|near| format!(" (did you mean `{near}`?)"))
                 .unwrap_or_default();
-            return Err(format!("there is no field `{field}`{hint}; there are {}", fields.join(", ")));
+            return Err(format!("unknown field `{field}`{hint}; expected one of {}", fields.join(", ")));
         };
         if name.is_empty() {
             return Err(format!("`{pair}` has no name after `=`; write `{field}=NAME`"));
@@ -62,12 +62,12 @@ pub fn parse_renames<'p>(
 }
 
 impl ColumnMap {
-    /// The name under which a field is looked for.
+    /// The column name of a field.
     pub fn name_of<'a>(&'a self, field: &'a str) -> &'a str {
         self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)
     }
 
-    /// The value of a field: under its name, or along a path such as `choices.text`. Null is nothing.
+    /// The value of a field, by its name or a path such as `choices.text`; `None` if it is null.
     pub(super) fn find<'r>(&self, row: &'r Map<String, Value>, field: &str) -> Option<&'r Value> {
         let name = self.name_of(field);
         let found = row.get(name).or_else(|| {

@@ -8,33 +8,33 @@ use super::prompt::{choice_test, free_form_test};
 use super::row::{Row, TargetOf};
 use crate::Test;
 
-/// One question of a dataset, with its answer and what is known of it.
+/// One question of a dataset, with its answer and metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// What names it apart from the others; empty until the dataset is complete, if it brings none.
+    /// Unique id; empty until the dataset is complete if the file has no ids.
     pub id: String,
-    /// The question as the dataset has it.
+    /// The question as in the dataset.
     pub input: String,
-    /// What is asked: the question with its context and options.
+    /// The prompt: the question with its context and options.
     pub test: Test,
-    /// The part of the dataset that it belongs to.
+    /// The category that it belongs to.
     pub category: Option<String>,
-    /// Text that the answer has to rest on.
+    /// Context that the answer must be based on.
     pub context: Option<String>,
-    /// Anything else, handed on as it is.
+    /// Other fields, passed through unchanged.
     pub metadata: Option<Value>,
 }
 
 impl Item {
-    /// Reads an item from a row. `target_of` takes the answer out of longer targets, such as solutions.
+    /// Reads an item from a row. `target_of` extracts the answer from longer targets, such as worked solutions.
     ///
-    /// Targets may be several, all of them right. Options are texts, or texts with labels as in ARC
-    /// (`{"text": […], "label": […]}`); a target is an option's text, its label, its letter or its place, counted from
-    /// 0. Where there are none but the target is a letter in brackets, those are taken that the question itself lists,
-    /// as BIG-Bench Hard does.
+    /// There may be several targets, all of them correct. Options are texts, or texts with labels as in ARC
+    /// (`{"text": […], "label": […]}`); a target is an option's text, its label, its letter or its index, counted from
+    /// 0. Without options but with a letter in brackets as target, the options are read from the question's own list,
+    /// as in BIG-Bench Hard.
     ///
     /// # Errors
-    /// What is missing or wrong, and what was expected.
+    /// What is missing or invalid, and what was expected.
     pub fn read(
         row: &Map<String, Value>,
         columns: &ColumnMap,
@@ -54,12 +54,12 @@ impl Item {
         Ok(Self { id, input, test, category, context, metadata })
     }
 
-    /// Every answer that is right.
+    /// All correct answers.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.test.target).chain(&self.test.alternative_targets).map(String::as_str)
     }
 
-    /// The item under the names that this project uses.
+    /// The item with the default field names.
     pub fn to_json(&self) -> Value {
         let mut row = Map::new();
         row.insert("id".to_owned(), json!(self.id));
@@ -141,14 +141,14 @@ mod tests {
     #[test]
     fn reports_invalid_rows() {
         for (row, says) in [
-            (r#"{"question": "?", "target": "1"}"#, "no `input` (there is `question`, `target`)"),
-            (r#"{"input": "?"}"#, "no `target`"),
+            (r#"{"question": "?", "target": "1"}"#, "missing field `input` (found `question`, `target`)"),
+            (r#"{"input": "?"}"#, "missing field `target`"),
             (r#"{"input": "  ", "target": "1"}"#, "`input` is empty"),
             (r#"{"input": 5, "target": "1"}"#, "`input` is the number 5; expected a text"),
             (r#"{"input": "?", "target": " "}"#, "`target` is empty"),
             (r#"{"input": "?", "target": []}"#, "an empty list; expected at least one answer"),
             (r#"{"input": "?", "target": {"a": 1}}"#, "`target` is an object"),
-            (r#"{"input": "?", "target": "z", "options": ["x", "y"]}"#, "none of the options"),
+            (r#"{"input": "?", "target": "z", "options": ["x", "y"]}"#, "not among the options"),
             (r#"{"input": "?", "target": "x", "options": ["x"]}"#, "at least two"),
             (r#"{"input": "?", "target": "x", "options": 3}"#, "`options` is the number 3"),
         ] {

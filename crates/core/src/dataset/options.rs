@@ -1,4 +1,4 @@
-//! The options of a question, and which of them a target means.
+//! The options of a question, and the option that a target refers to.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Options {
                 let labels = object.get("label").map_or(Some(Vec::new()), list)?;
                 (labels.is_empty() || labels.len() == texts.len()).then_some(Self { texts, labels })
             }),
-            // A table has only texts; one that looks like a list is one.
+            // Table cells are strings; a string that looks like a list is parsed as one.
             Value::String(text) => serde_json::from_str(text)
                 .ok()
                 .and_then(|value: Value| list(&value))
@@ -56,7 +56,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// The option that a target means: by its text, its label, its letter or its index from 0.
+    /// The option that a target refers to: by its text, its label, its letter or its index from 0.
     pub(super) fn index_of(&self, target: &str) -> Option<usize> {
         let bare = target.trim_matches(['(', ')', '.', ':', ' ']);
         let letter = || {
@@ -74,7 +74,7 @@ impl Options {
     }
 }
 
-/// Options that the question lists itself, a line each as `(A) …`, when the target is one of those letters.
+/// Options that the question itself lists, one per line as `(A) …`, if the target is one of those letters.
 pub(super) fn listed_options(input: &str, targets: &[String]) -> Option<(Vec<String>, usize)> {
     let [target] = targets else { return None };
     let letter = |text: &str| {

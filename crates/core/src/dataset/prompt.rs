@@ -1,4 +1,4 @@
-//! The test that a question becomes: its prompt, options and targets.
+//! Builds a test from a question: its prompt, options and targets.
 
 use super::options::{LETTERS, Options, listed_options};
 use crate::Test;
@@ -6,7 +6,7 @@ use crate::Test;
 /// A question with options.
 ///
 /// # Errors
-/// A target that is none of the options.
+/// A target that isn't among the options.
 pub(super) fn choice_test(
     input: &str,
     context: Option<&str>,
@@ -16,12 +16,12 @@ pub(super) fn choice_test(
     let mut correct = Vec::new();
     for target in targets {
         let index = options.index_of(target).ok_or_else(|| {
-            format!("`target` `{target}` is none of the options, by text, label, letter or place from 0")
+            format!("`target` `{target}` is not among the options; expected a text, label, letter or 0-based index")
         })?;
         correct.push(options.texts[index].clone());
     }
     let target = correct.remove(0);
-    // A question that lists its options already is not made to list them twice.
+    // Don't repeat options that the question already lists.
     let shown =
         if options.texts.iter().all(|text| input.contains(text.as_str())) { &[][..] } else { &options.texts };
     Ok(Test {
@@ -42,7 +42,7 @@ pub(super) fn free_form_test(input: &str, context: Option<&str>, mut targets: Ve
     Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new() }
 }
 
-/// What is asked: what it rests on, the question, and what there is to choose from.
+/// The prompt: context, question and options.
 fn layout(input: &str, context: Option<&str>, options: &[String]) -> String {
     let mut prompt = String::new();
     if let Some(context) = context {

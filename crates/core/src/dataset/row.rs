@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ColumnMap;
 
-/// Takes the answer out of what a dataset has as target.
+/// Extracts the answer from a dataset's target.
 pub(super) type TargetOf<'f> = dyn Fn(&str) -> Result<String, String> + 'f;
 
 /// A row that is being read.
@@ -14,15 +14,15 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// What to say when a required field is missing.
+    /// The message for a missing required field.
     pub(super) fn missing(&self, field: &str) -> String {
         let name = self.columns.name_of(field);
         let present: Vec<String> = self.row.keys().map(|key| format!("`{key}`")).collect();
         let present = if present.is_empty() { "nothing".to_owned() } else { present.join(", ") };
-        format!("no `{name}` (there is {present})")
+        format!("missing field `{name}` (found {present})")
     }
 
-    /// What to say when a field has another kind of value than it should.
+    /// The message for a field with a value of the wrong type.
     pub(super) fn invalid(&self, field: &str, found: &Value, expected: &str) -> String {
         format!("`{}` is {}; expected {expected}", self.columns.name_of(field), describe_value(found))
     }
@@ -58,7 +58,7 @@ impl Row<'_> {
         }
     }
 
-    /// The right answers, each once.
+    /// The correct answers, without duplicates.
     pub(super) fn targets(&self, target_of: Option<&TargetOf<'_>>) -> Result<Vec<String>, String> {
         let expected = "a text, a number, or a list of those";
         let value = self.columns.find(self.row, "target").ok_or_else(|| self.missing("target"))?;

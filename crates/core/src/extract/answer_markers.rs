@@ -1,11 +1,11 @@
-//! The marks with which a model says that this is its answer.
+//! Answer markers: boxes, tags and phrases with which a model marks its answer.
 
 use super::Method;
 use super::search::{
     find_ignore_case, first_line, following_block, head, rfind_ignore_case, starts_with_ignore_case, tail,
 };
 
-/// A mark and what it marks; `answer` is empty where the reply breaks off.
+/// A marker and its content; `answer` is empty if the reply ends there.
 #[derive(Debug)]
 pub(super) struct AnswerMarker<'a> {
     pub(super) method: Method,
@@ -14,7 +14,7 @@ pub(super) struct AnswerMarker<'a> {
     end: usize,
 }
 
-/// The last mark of a text, by where it starts.
+/// The last marker of a text, by start position.
 ///
 /// So a box inside an answer tag beats the tag. A phrase inside a box is part of what the box holds.
 pub(super) fn last(text: &str) -> Option<AnswerMarker<'_>> {
@@ -27,9 +27,9 @@ pub(super) fn last(text: &str) -> Option<AnswerMarker<'_>> {
 
 const BOXES: [&str; 4] = [r"\boxed{", r"\boxed {", r"\fbox{", r"\framebox{"];
 
-/// The last box that is not empty. An empty one is talk about where the answer goes.
+/// The last non-empty box. An empty one describes the answer format.
 ///
-/// A box that never closes breaks off the reply when it stands on the last line, and is a slip elsewhere.
+/// An unclosed box on the last line means that the reply was truncated; elsewhere it is ignored.
 fn last_box(text: &str) -> Option<AnswerMarker<'_>> {
     struct Open {
         start: usize,
@@ -157,7 +157,7 @@ fn phrase_at(text: &str, start: usize) -> Option<&str> {
 struct Link<'a> {
     /// What follows the phrase.
     rest: &'a str,
-    /// A colon or a heading promises an answer: if none follows, the reply breaks off here.
+    /// A colon or a heading must be followed by an answer; otherwise the reply was truncated here.
     expects_more: bool,
 }
 
@@ -197,7 +197,7 @@ fn after_is(text: &str) -> Option<Link<'_>> {
     Some(Link { rest: colon.unwrap_or(rest), expects_more: colon.is_some() })
 }
 
-/// Words after "the answer is" that do not give one: the form that was asked for, echoed, or small talk.
+/// Phrases after "the answer is" that don't give one: a description of the format, or filler.
 fn is_remark(rest: &str) -> bool {
     const FORMS: [&str; 14] = [
         "integer", "number", "list", "date", "word", "words", "name", "letter", "string", "value", "weekday",

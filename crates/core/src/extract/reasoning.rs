@@ -1,6 +1,6 @@
-//! Telling what a model thought from what it said.
+//! Separates reasoning from the rest of a reply.
 
-/// What opens and closes reasoning in the replies of one model family or another, in any case.
+/// Opening and closing reasoning tags of various model families, case-insensitive.
 const TAGS: [[&str; 2]; 8] = [
     ["<think>", "</think>"],
     ["<thinking>", "</thinking>"],
@@ -24,7 +24,7 @@ pub(super) struct Parts<'a> {
 /// Splits a reply at its reasoning tags.
 ///
 /// A block ends at the first closing tag of its own name: models whose template opens the block often open it once
-/// more themselves, so a second opening tag inside means nothing. A closing tag without an opening one comes from
+/// more themselves, so a second opening tag inside is ignored. A closing tag without an opening one comes from
 /// such a template too: all that stands before it is reasoning.
 pub(super) fn separate(content: &str) -> Parts<'_> {
     struct Piece<'a> {

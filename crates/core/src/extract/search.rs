@@ -1,4 +1,4 @@
-//! Places in a text: without regard to case, by line, by block.
+//! Text search: case-insensitive, by line, by block.
 
 use crate::Json;
 

@@ -1,6 +1,6 @@
-//! Removing what surrounds an answer and can be part of none.
+//! Removes markup around an answer that can't be part of it.
 
-/// What serving software leaves at the end of a text when it does not know a model's stop tokens.
+/// Stop tokens that an inference server leaves at the end of a text if it doesn't know them.
 const END_TOKENS: [&str; 8] =
     ["<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "<|return|>", "<end_of_turn>", "<eos>", "</s>"];
 

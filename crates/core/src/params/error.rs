@@ -1,11 +1,11 @@
-//! Why the parameters of a point are refused.
+//! Errors for invalid parameters of a point.
 
-/// Why coordinates are refused.
+/// An invalid set of parameters.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
-    /// The coordinates are not a JSON object.
-    #[error("parameters of `{task}` are {found}, but must be an object such as {{\"{example}\": …}}")]
+    /// The parameters are not a JSON object.
+    #[error("invalid parameters of `{task}`: found {found}, expected an object such as {{\"{example}\": …}}")]
     NotAnObject {
         /// The task.
         task: String,
@@ -14,16 +14,16 @@ pub enum ParamError {
         /// A parameter of the task.
         example: &'static str,
     },
-    /// A name that the task does not have.
-    #[error("`{task}` has no parameter `{name}`{hint}; it has {known}", hint = did_you_mean(nearest.as_ref()))]
+    /// An unknown parameter.
+    #[error("unknown parameter `{name}` of `{task}`{hint}; expected one of {known}", hint = did_you_mean(nearest.as_ref()))]
     Unknown {
         /// The task.
         task: String,
-        /// The stranger.
+        /// The unknown name.
         name: String,
-        /// The parameter it may have meant.
+        /// The most similar parameter name.
         nearest: Option<&'static str>,
-        /// The names that there are.
+        /// The valid names.
         known: String,
     },
     /// A value of the wrong kind or out of range.
@@ -33,15 +33,15 @@ pub enum ParamError {
         task: String,
         /// The parameter.
         name: &'static str,
-        /// What was given, as JSON.
+        /// The value, as JSON.
         found: String,
-        /// The values that there are, in words.
+        /// A description of the valid values.
         range: String,
-        /// The legal value nearest to it.
+        /// The nearest valid value.
         nearest: String,
     },
-    /// Values that are each legal but cannot go together.
-    #[error("`{name}` of `{task}` is {found}, which cannot go with {conflict}; the nearest is {nearest}")]
+    /// Values that are valid individually but conflict.
+    #[error("`{name}` of `{task}` is {found}, which conflicts with {conflict}; the nearest is {nearest}")]
     Impossible {
         /// The task.
         task: String,
@@ -49,9 +49,9 @@ pub enum ParamError {
         name: &'static str,
         /// Its value.
         found: String,
-        /// The other parameter and why it conflicts, in words.
+        /// The other parameter and the reason.
         conflict: String,
-        /// The value nearest to it that would do.
+        /// The nearest valid value.
         nearest: String,
     },
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Json, canonical_json, closest};
 
-/// What a parameter makes harder.
+/// The kind of difficulty that a parameter controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dimension {
     /// Working-memory load.
@@ -13,7 +13,7 @@ pub enum Dimension {
     Depth,
     /// Selective attention.
     Interference,
-    /// Tokenisation and notation.
+    /// Tokenization and notation.
     Format,
     /// Sequential reasoning.
     MultiStep,
@@ -35,13 +35,13 @@ impl Dimension {
 /// The values that a parameter can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
-    /// A whole number from `low` to `high`.
+    /// An integer from `low` to `high`.
     Int {
         /// Smallest value.
         low: i64,
         /// Largest value.
         high: i64,
-        /// Value when none is given.
+        /// Default value.
         default: i64,
     },
     /// A real number from `low` to `high`.
@@ -50,20 +50,20 @@ pub enum Range {
         low: f64,
         /// Largest value.
         high: f64,
-        /// Value when none is given.
+        /// Default value.
         default: f64,
     },
     /// One of several words.
     Word {
         /// The words, the easiest first where they have an order.
         words: &'static [&'static str],
-        /// Value when none is given.
+        /// Default value.
         default: &'static str,
     },
 }
 
 impl Range {
-    /// The value when none is given.
+    /// The default value.
     pub fn default_value(&self) -> ParamValue {
         match *self {
             Self::Int { default, .. } => ParamValue::Int(default),
@@ -72,7 +72,7 @@ impl Range {
         }
     }
 
-    /// The value that a JSON value stands for, if it is of the right kind and within the range.
+    /// Converts a JSON value, if it has the right type and is within the range.
     pub(super) fn read(&self, value: &Json) -> Option<ParamValue> {
         match (self, value) {
             (Self::Int { low, high, .. }, Json::Int(integer)) => {
@@ -89,7 +89,7 @@ impl Range {
         }
     }
 
-    /// The legal value nearest to what was given, for the error that refuses it.
+    /// The nearest valid value, for error messages.
     pub(super) fn nearest(&self, value: &Json) -> ParamValue {
         let number = match value {
             Json::Int(integer) => Some(*integer as f64),
@@ -113,28 +113,28 @@ impl Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Int { low, high, .. } => write!(f, "a whole number from {low} to {high}"),
+            Self::Int { low, high, .. } => write!(f, "an integer from {low} to {high}"),
             Self::Real { low, high, .. } => write!(f, "a number from {low} to {high}"),
             Self::Word { words, .. } => write!(f, "one of {}", words.join(", ")),
         }
     }
 }
 
-/// One dimension of a task.
+/// One difficulty parameter of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
     /// Lower-case name.
     pub name: &'static str,
-    /// What it makes harder.
+    /// The kind of difficulty it controls.
     pub dimension: Dimension,
     /// Its values.
     pub range: Range,
-    /// One line for a person.
+    /// A one-line description.
     pub description: &'static str,
 }
 
 impl Parameter {
-    /// A whole number from `low` to `high`.
+    /// An integer from `low` to `high`.
     pub const fn int(
         name: &'static str,
         dimension: Dimension,
@@ -154,7 +154,7 @@ impl Parameter {
         Self { name, dimension, range: Range::Real { low: 0.0, high: 1.0, default }, description }
     }
 
-    /// One of several words, the first unless [`with_default`](Self::with_default) names another.
+    /// One of several words; the first is the default unless [`with_default`](Self::with_default) sets another.
     pub const fn word(
         name: &'static str,
         dimension: Dimension,
@@ -177,7 +177,7 @@ impl Parameter {
 /// The value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamValue {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A real number.
     Real(f64),

@@ -1,4 +1,4 @@
-//! From TOML to a suite, with the line of whatever is wrong.
+//! Parses suites from TOML, with line numbers in errors.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use toml::{Spanned, Value};
 use super::{Manifold, Suite, SuiteError, View};
 use crate::{Json, ParamError, Params, Task, closest, tasks};
 
-/// More points than this in one suite are surely a slip in a range.
+/// Maximum number of points per suite; more is most likely a mistake in a range.
 const MAX_POINTS: usize = 1_000_000;
-/// More tests at one point than this are surely a slip too.
+/// Maximum number of problems per point.
 const MAX_TESTS: i64 = 100_000;
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct RawView {
     y: Option<String>,
 }
 
-/// The document, to tell a line from an offset.
+/// The document, to convert offsets to lines.
 struct Source<'a> {
     text: &'a str,
 }
@@ -175,7 +175,7 @@ impl Source<'_> {
         }
     }
 
-    /// The coordinates of the grid's `index`: the last axis moves fastest, the base point fills in the rest.
+    /// The coordinates of the grid's `index`: the last axis varies fastest, the base point fills in the rest.
     fn coordinates(
         &self,
         base: Option<&BTreeMap<String, Spanned<Value>>>,
@@ -251,7 +251,7 @@ fn scalar(value: &Value) -> Option<Json> {
     }
 }
 
-/// `{ from = 2, to = 10, step = 4 }` is 2, 6, 10; the step is 1 unless given. Whole if all of them are.
+/// `{ from = 2, to = 10, step = 4 }` is 2, 6, 10; the step is 1 by default. Integers if all three are.
 fn range(table: &toml::Table) -> Result<Vec<Json>, String> {
     const FORM: &str = "expected { from = …, to = …, step = … } with numbers";
     if let Some(key) = table.keys().find(|key| !["from", "to", "step"].contains(&key.as_str())) {
@@ -260,7 +260,7 @@ fn range(table: &toml::Table) -> Result<Vec<Json>, String> {
     let number = |key: &str| match table.get(key) {
         Some(Value::Integer(whole)) => Ok(Some(*whole as f64)),
         Some(Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
-        Some(_) => Err(format!("has a `{key}` that is no number; {FORM}")),
+        Some(_) => Err(format!("has a `{key}` that is not a number; {FORM}")),
         None => Ok(None),
     };
     let end = |key: &str| number(key)?.ok_or_else(|| format!("has no `{key}`; {FORM}"));
@@ -278,7 +278,7 @@ fn range(table: &toml::Table) -> Result<Vec<Json>, String> {
     Ok((0..=steps as u32)
         .map(|i| {
             let value = from + f64::from(i) * step;
-            // 0.1 + 2 x 0.1 is meant to be 0.3.
+            // 0.1 + 2 x 0.1 should be 0.3.
             if whole { Json::Int(value as i64) } else { Json::Float((value * 1e9).round() / 1e9) }
         })
         .collect())

@@ -16,7 +16,7 @@ const PARAMETERS: &[Parameter] = &[
         "max_depth",
         Dimension::Depth,
         [1, 16, 4],
-        "how many brackets are open at the deepest place, as far as half the length allows",
+        "maximum nesting depth, limited to half the length",
     ),
     Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
     Parameter::proportion(

@@ -45,7 +45,7 @@ impl Task for Dates {
     }
 
     fn description(&self) -> &'static str {
-        "Move a date by several steps in the Gregorian calendar and say where it arrives. Harder with more steps, \
+        "Move a date by several steps in the Gregorian calendar and give the resulting date or weekday. Harder with more steps, \
          kinds of steps that need month ends or weekdays, longer spans, other notations, and lines without effect. \
          Up to the kind `months` half of the tests, drawn at random, ask for the weekday as a choice of seven; the \
          harder kinds would give weekdays away, so there the question is always the date."

@@ -18,20 +18,20 @@ const PARAMETERS: &[Parameter] = &[
         "width",
         Dimension::Length,
         [1, 8, 4],
-        "how many members each object or list on the way has, noise apart",
+        "number of members of each object or list along the query, without decoys",
     ),
     Parameter::word(
         "operators",
         Dimension::MultiStep,
         &["child", "index", "slice", "wildcard", "recursive", "filter"],
-        "names alone, names and positions, or these and one step of the kind named",
+        "steps of the query: names, names and positions, or these plus one step of the given kind",
     )
     .with_default(3),
     Parameter::int(
         "noise",
         Dimension::Interference,
         [0, 16, 2],
-        "how many look-alikes of what the query looks for stand beside its way",
+        "number of decoys that resemble what the query selects",
     ),
     Parameter::word("layout", Dimension::Format, &["indented", "compact"], "how the document is laid out"),
 ];

@@ -21,19 +21,19 @@ const PARAMETERS: &[Parameter] = &[
         "confounders",
         Dimension::Interference,
         [0, 32, 4],
-        "how many words in brackets stand among the others, with letters asked for, and do not count",
+        "number of words in brackets, which contain requested letters but don't count",
     ),
     Parameter::proportion(
         "case_mutation",
         Dimension::Format,
         0.0,
-        "the probability that a letter is written in upper or lower case by the toss of a coin",
+        "probability that the case of a letter is random",
     ),
     Parameter::word(
         "separator",
         Dimension::Format,
         &["comma", "space", "newline", "semicolon", "dash"],
-        "what stands between words",
+        "separator between words",
     ),
 ];
 

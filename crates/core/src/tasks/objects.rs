@@ -21,7 +21,7 @@ const PARAMETERS: &[Parameter] = &[
         "distractor_ratio",
         Dimension::Interference,
         0.5,
-        "the share of entries of other categories, as far as each category asked for keeps an entry",
+        "proportion of entries from other categories, as far as each requested category keeps an entry",
     ),
     Parameter::int("adjectives", Dimension::Interference, [0, 3, 1], "how many adjectives an entry has"),
     Parameter::word(

@@ -17,8 +17,8 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::int("rules", Dimension::MultiStep, [1, 5, 2], "how many rules there are to choose from"),
     Parameter::int("depth", Dimension::Depth, [1, 3, 2], "how many steps a rule is composed of"),
-    Parameter::int("answer_length", Dimension::Length, [1, 8, 3], "how many terms are asked for"),
-    Parameter::int("max_number", Dimension::Length, [50, 9999, 99], "the largest that a term can be"),
+    Parameter::int("answer_length", Dimension::Length, [1, 8, 3], "number of terms requested"),
+    Parameter::int("max_number", Dimension::Length, [50, 9999, 99], "maximum value of a term"),
     Parameter::word(
         "format",
         Dimension::Format,

@@ -15,18 +15,13 @@ pub(super) struct Shapes;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("options", Dimension::Length, [4, 10, 6], "how many names there are to choose from"),
-    Parameter::int("rotation", Dimension::Depth, [0, 360, 90], "the largest turn of the shape, in degrees"),
-    Parameter::int(
-        "scale",
-        Dimension::Format,
-        [1, 100, 4],
-        "the largest factor by which the shape is enlarged",
-    ),
+    Parameter::int("rotation", Dimension::Depth, [0, 360, 90], "maximum rotation of the shape, in degrees"),
+    Parameter::int("scale", Dimension::Format, [1, 100, 4], "maximum scale factor of the shape"),
     Parameter::int(
         "offset",
         Dimension::Format,
         [0, 10_000, 100],
-        "the largest shift of the shape along each axis",
+        "maximum translation of the shape along each axis",
     ),
     Parameter::int("precision", Dimension::Format, [0, 6, 1], "how many decimal places coordinates have"),
     Parameter::word(
@@ -53,7 +48,7 @@ impl Task for Shapes {
 
     fn description(&self) -> &'static str {
         "Name the shape that an SVG path draws. Half of the names are quadrilaterals, which counting corners does \
-         not tell apart. Harder with more names, turned and shifted shapes, larger and longer numbers, outlines \
+         not distinguish. Harder with more names, turned and shifted shapes, larger and longer numbers, outlines \
          that start anywhere or come in pieces, and other paths around."
     }
 

@@ -10,20 +10,20 @@ mod state;
 pub(super) struct Shuffle;
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::int("entities", Dimension::Length, [3, 12, 5], "how many things are followed"),
+    Parameter::int("entities", Dimension::Length, [3, 12, 5], "number of objects"),
     Parameter::int("depth", Dimension::MultiStep, [1, 64, 8], "how many swaps there are"),
     Parameter::int("confounders", Dimension::Interference, [0, 32, 2], "how many sentences change nothing"),
     Parameter::int(
         "anchors",
         Dimension::Interference,
         [0, 16, 1],
-        "how many sentences say where something is at that moment",
+        "number of sentences that state where an object currently is",
     ),
     Parameter::word(
         "style",
         Dimension::Format,
         &["people", "cups", "seats"],
-        "who swaps: people what they have, cups what they hide, or people their seats, by name or by seat",
+        "setting: people swap objects, cups swap what they hide, or people swap seats, by name or by seat",
     ),
 ];
 
@@ -33,9 +33,9 @@ impl Task for Shuffle {
     }
 
     fn description(&self) -> &'static str {
-        "Follow one of several things through a series of swaps and tell where it ends up. Harder with more \
-         things, more swaps, sentences that change nothing, and sentences that say where something is for the \
-         moment only."
+        "Follow one of several things through a series of swaps and state where it ends up. Harder with more \
+         things, more swaps, sentences that change nothing, and sentences that are only true for the \
+         moment."
     }
 
     fn parameters(&self) -> &'static [Parameter] {

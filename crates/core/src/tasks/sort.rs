@@ -37,7 +37,7 @@ const PARAMETERS: &[Parameter] = &[
         "separator",
         Dimension::Format,
         &["comma", "semicolon", "pipe", "newline", "space"],
-        "what stands between the items",
+        "separator between items",
     ),
 ];
 

@@ -28,7 +28,7 @@ const PARAMETERS: &[Parameter] = &[
         "operation",
         Dimension::MultiStep,
         &["lookup", "count", "sum", "max", "group", "join"],
-        "what is asked: one cell, how many rows, a sum, the row with the largest number, the largest sum of a group, or \
+        "what the question is about: one cell, how many rows, a sum, the row with the largest number, the largest sum of a group, or \
          a sum over a join with a second table",
     ).with_default(2),
     Parameter::int(

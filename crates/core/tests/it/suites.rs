@@ -93,11 +93,11 @@ fn rejects_invalid_suites_with_line() {
         ),
         (
             "id = \"a\"\ntask = \"sort\"\nparams = { lenght = [1] }",
-            "line 6: `sort` has no parameter `lenght` (did you mean `length`?)",
+            "line 6: unknown parameter `lenght` of `sort` (did you mean `length`?)",
         ),
         (
             "id = \"a\"\ntask = \"sort\"\n[manifold.params]\nlength = [4, 99]",
-            "line 7: `length` of `sort` is 99, but must be a whole number from 2 to 64; the nearest is 64",
+            "line 7: `length` of `sort` is 99, but must be an integer from 2 to 64; the nearest is 64",
         ),
         (
             "id = \"a\"\ntask = \"sort\"\nparams = { key = \"alphabetical\" }",

@@ -27,7 +27,7 @@ pub enum Field {
     CompletionTokens,
     /// Duration of the request.
     LatencyMs,
-    /// Duration of the request in microseconds, which counts instead of the milliseconds.
+    /// Duration of the request in microseconds; takes precedence over milliseconds.
     LatencyUs,
     /// Whether the response was truncated.
     Truncated,
@@ -41,9 +41,9 @@ pub enum Field {
     Category,
     /// Further correct answers, where `target` is one text.
     AlternativeTargets,
-    /// Whether the answer is correct, as it was decided before.
+    /// Whether the answer is correct, as scored before.
     Correct,
-    /// How `correct` is to be used: `stored` if it counts.
+    /// The scorer of the line: `stored` if `correct` counts.
     Scorer,
     /// The evaluation of a study.
     EvalId,
@@ -83,7 +83,7 @@ impl Field {
         Self::Sampler,
     ];
 
-    /// What the field is called, unless it is renamed.
+    /// The default name of the field.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Id => "id",
@@ -144,7 +144,7 @@ impl Field {
     }
 }
 
-/// What the fields are called in a file.
+/// The names of the fields in a file.
 #[derive(Debug, Clone, Default)]
 pub struct FieldMap {
     /// Fields with another name in the file; their own names are then ignored.

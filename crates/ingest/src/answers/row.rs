@@ -1,4 +1,4 @@
-//! Parses one line of answered questions, and reports what is wrong with it.
+//! Parses one line of answered questions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct AnswerRow<'a> {
     model: Option<Cow<'a, str>>,
     category: Option<Cow<'a, str>>,
     alternative_targets: Vec<Cow<'a, str>>,
-    /// As it stands: what is no verdict is an error only where verdicts count.
+    /// The raw value: it is validated only if stored scores are used.
     correct: Option<&'a str>,
     is_stored: bool,
     eval_id: Option<Cow<'a, str>>,
@@ -41,12 +41,12 @@ pub struct AnswerRow<'a> {
     sampler: Option<Cow<'a, str>>,
 }
 
-/// What decides whether an answer is correct.
+/// How an answer is scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scorer {
     /// The answer equals a target after both are normalized.
     Exact,
-    /// The `correct` of the line.
+    /// By the `correct` field of the line.
     Stored,
 }
 
@@ -64,7 +64,7 @@ impl<'a> AnswerRow<'a> {
     /// Parses a line. If it has no `id`, its number in the file is its id.
     ///
     /// # Errors
-    /// A sentence about the first thing that is wrong with it.
+    /// A message about the first problem in the line.
     pub fn parse(line: &'a str, number: u64, names: &FieldMap) -> Result<Self, String> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         let read = RowSeed { names }.deserialize(&mut deserializer);
@@ -72,10 +72,7 @@ impl<'a> AnswerRow<'a> {
             read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
         let missing = |field: Field| {
             let name = names.name_of(field);
-            format!(
-                "`{name}` is missing; if it is called otherwise, say so with `--map {}=NAME`",
-                field.name()
-            )
+            format!("`{name}` is missing; if the field has another name, use `--map {}=NAME`", field.name())
         };
         if row.targets.is_empty() {
             return Err(missing(Field::Target));
@@ -105,15 +102,15 @@ impl<'a> AnswerRow<'a> {
         }
     }
 
-    /// The scorer that the line asks for: `stored` if its `scorer` says so, as in an export of a study.
+    /// The scorer that the line names: `stored` in an export of a study.
     pub fn scorer(&self) -> Scorer {
         if self.is_stored { Scorer::Stored } else { Scorer::Exact }
     }
 
-    /// Whether the answer is correct by this scorer, if that was decided before.
+    /// The stored score, if this scorer uses it.
     ///
     /// # Errors
-    /// A sentence about `correct`, if it is to count and is neither true nor false. A truncated answer needs none.
+    /// A message if `correct` is needed and is neither true nor false. A truncated answer needs none.
     pub fn verdict(&self, scorer: Scorer) -> Result<Option<bool>, String> {
         if scorer == Scorer::Exact {
             return Ok(None);
@@ -127,12 +124,12 @@ impl<'a> AnswerRow<'a> {
         }
     }
 
-    /// The evaluation, if the line is one of an export: another tool may mean something else by `eval_id`.
+    /// The evaluation, if the line is from an export: other tools may use `eval_id` for something else.
     fn evaluation(&self) -> Option<&str> {
         self.base_task.as_ref().and(self.eval_id.as_deref())
     }
 
-    /// The input of the metrics, without a verdict.
+    /// The input of the metrics, without a score.
     pub fn to_sample_record(&self) -> SampleRecord<'_> {
         SampleRecord {
             id: self.id.as_deref().unwrap_or_default(),
@@ -160,7 +157,7 @@ impl<'a> AnswerRow<'a> {
     }
 
     fn take<M: MapAccess<'a>>(&mut self, field: Field, name: &str, map: &mut M) -> Result<(), M::Error> {
-        // Long texts are read at once; of the rest the raw text is looked at, which says what it is if it is wrong.
+        // Long texts are deserialized directly; other values are kept raw, so that errors can name their type.
         match field {
             Field::Cot => self.cot = map.next_value_seed(Text { name })?,
             Field::Input => self.input = map.next_value_seed(Text { name })?,
@@ -206,20 +203,20 @@ impl<'a> AnswerRow<'a> {
             Field::Model => self.model = text(raw)?,
             Field::Category => self.category = text(raw)?,
             Field::AlternativeTargets => self.alternative_targets = texts(raw)?,
-            // Other tools use these names too, for whatever they like: what is not of use is ignored.
+            // Other tools use these names for other things, so unusable values are ignored.
             Field::Correct => self.correct = Some(raw),
             Field::Scorer => self.is_stored = raw == "\"stored\"",
             Field::EvalId => self.eval_id = text(raw).unwrap_or(None),
             Field::BaseTask => self.base_task = text(raw).unwrap_or(None),
             Field::Template => self.template = text(raw).unwrap_or(None),
             Field::Sampler => self.sampler = text(raw).unwrap_or(None),
-            Field::Cot | Field::Input => unreachable!("long texts are read at once"),
+            Field::Cot | Field::Input => unreachable!("long texts are deserialized directly"),
         }
         Ok(())
     }
 }
 
-/// What a raw value is, for a person.
+/// The type of a raw value, for messages.
 fn kind(raw: &str) -> &'static str {
     match raw.as_bytes().first() {
         Some(b'"') => "text",
@@ -231,7 +228,7 @@ fn kind(raw: &str) -> &'static str {
     }
 }
 
-/// A text, or a number or truth value as it stands: all its digits count.
+/// A text, or a number or boolean as written, with all its digits.
 fn text(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
     match raw.as_bytes().first() {
         Some(b'n') => Ok(None),
@@ -248,10 +245,10 @@ fn unquoted(raw: &str) -> Result<Cow<'_, str>, String> {
     }
     serde_json::from_str(raw)
         .map(Cow::Owned)
-        .map_err(|error| format!("is no sound text: {}", without_line(&error)))
+        .map_err(|error| format!("is not valid text: {}", without_line(&error)))
 }
 
-/// A text, or several.
+/// A text or a list of texts.
 fn texts(raw: &str) -> Result<Vec<Cow<'_, str>>, String> {
     if !raw.starts_with('[') {
         return Ok(text(raw).map_err(|problem| problem + " or a list of texts")?.into_iter().collect());
@@ -259,7 +256,7 @@ fn texts(raw: &str) -> Result<Vec<Cow<'_, str>>, String> {
     let entries: Vec<&RawValue> = serde_json::from_str(raw).map_err(|error| without_line(&error))?;
     let each = entries.into_iter().map(|entry| match text(entry.get()) {
         Ok(Some(text)) => Ok(text),
-        _ => Err(format!("has {} in its list, but must have texts", kind(entry.get()))),
+        _ => Err(format!("has {} in its list, but all items must be text", kind(entry.get()))),
     });
     each.collect()
 }
@@ -283,9 +280,9 @@ fn not_negative(raw: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// A whole number. Tables of other tools turn `12` into `12.0` where a neighbour is missing.
+/// An integer. pandas turns `12` into `12.0` in columns with missing values.
 fn count(raw: &str) -> Result<Option<u32>, String> {
-    const EXPECTED: &str = "a whole number from 0 to 4294967294";
+    const EXPECTED: &str = "an integer from 0 to 4294967294";
     if let Ok(value) = raw.parse::<u32>()
         && value < u32::MAX
     {
@@ -300,7 +297,7 @@ fn count(raw: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// What the reader of JSON says, with the column but without the line, which is always the first to it.
+/// The message of the JSON parser with the column, but without the line, which is always 1.
 fn without_line(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -350,7 +347,7 @@ impl<'a> Visitor<'a> for RowSeed<'_> {
     }
 }
 
-/// The name of a field, if it is one that counts.
+/// The name of a known field.
 struct Key<'n> {
     names: &'n FieldMap,
 }
@@ -472,17 +469,14 @@ mod tests {
             (r#""prob_correct": 1e999"#, "`prob_correct` is 1e999, but must be a number from 0 to 1"),
             (
                 r#""prompt_tokens": 1.5"#,
-                "`prompt_tokens` is 1.5, but must be a whole number from 0 to 4294967294",
+                "`prompt_tokens` is 1.5, but must be an integer from 0 to 4294967294",
             ),
-            (
-                r#""prompt_tokens": -1"#,
-                "`prompt_tokens` is -1, but must be a whole number from 0 to 4294967294",
-            ),
+            (r#""prompt_tokens": -1"#, "`prompt_tokens` is -1, but must be an integer from 0 to 4294967294"),
             (r#""latency_ms": -0.5"#, "`latency_ms` is -0.5, but must be a number, 0 or more"),
             (r#""truncated": 1"#, "`truncated` is a number, but must be true or false"),
             (r#""cot": ["a"]"#, "`cot` is a list, but must be text"),
             (r#""options": {"A": 1}"#, "`options` is an object, but must be text or a list of texts"),
-            (r#""options": [null]"#, "`options` has null in its list, but must have texts"),
+            (r#""options": [null]"#, "`options` has null in its list, but all items must be text"),
             (r#""id": 1"#, "`id` is given twice"),
         ] {
             assert_eq!(problem(&format!(r#"{{"id": 1, "target": "x", "answer": "x", {fields}}}"#)), expected);

@@ -1,4 +1,4 @@
-//! Which logs and which of their scores are read.
+//! Selects the logs and scores to read.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(super) fn choose(
     }
 }
 
-/// Refuses a wanted name that no log has: it is a typo.
+/// Rejects a chosen name that no log has.
 pub(super) fn check_wanted<'a>(
     what: &str,
     wanted: &[String],
@@ -47,22 +47,22 @@ pub(super) fn check_wanted<'a>(
     let chosen = distinct(chosen);
     match wanted.iter().find(|wanted| !chosen.contains(wanted)) {
         Some(unknown) => Err(IngestError::InvalidInput(format!(
-            "`--{what} {unknown}` is taken from no log; they would be scored by {}",
+            "no log uses `--{what} {unknown}`; the {what}s in use are {}",
             list(&chosen)
         ))),
         None => Ok(()),
     }
 }
 
-/// What the note about a log that is left out names.
+/// The parts of a note about a skipped log.
 pub(super) struct RunName<'a> {
     pub(super) path: &'a Path,
     pub(super) model: &'a str,
     pub(super) task: &'a str,
 }
 
-/// Keeps the first of neighboring logs that are runs of the same thing; the latest comes first. Returns a note for each
-/// log that is left out.
+/// Keeps the first of adjacent logs with the same model and task; the latest comes first. Returns a note for each
+/// skipped log.
 pub(super) fn latest_only<L>(
     logs: &mut Vec<L>,
     is_same: impl Fn(&L, &L) -> bool,
@@ -75,7 +75,7 @@ pub(super) fn latest_only<L>(
             Some(last) => {
                 let RunName { path, model, task } = name(&log);
                 notes.push(format!(
-                    "`{}` is left out: `{}` is a later run of `{model}` on {task}; `--model` with another name keeps both",
+                    "`{}` is skipped: `{}` is a later run of `{model}` on {task}; rename one with `--model` to keep both",
                     path.display(),
                     file_name(name(last).path),
                 ));

@@ -1,6 +1,6 @@
-//! Inspect: `.eval` files, which are zips with one member a sample, and its `.json` logs.
+//! Inspect logs: `.eval` files (zip archives with one member per sample) and `.json` files.
 //!
-//! A sample in one epoch becomes a trial. Inspect says why each answer ended, so that truncation is known.
+//! A sample in one epoch becomes a trial. Inspect records stop reasons, so truncation is known.
 
 mod archive;
 mod header;
@@ -22,7 +22,7 @@ use super::{LogOptions, file_name, find};
 use crate::{IngestError, Progress};
 
 const TOOL: &str = "inspect";
-/// How many samples are searched for scores when a log is opened: the first ones may have ended in an error.
+/// How many samples are searched for scores when a log is opened: the first ones may have failed.
 const MAX_SEARCHED_SAMPLES: usize = 100;
 
 /// One log.
@@ -32,20 +32,20 @@ pub(super) struct Log {
     header: Header,
     is_json: bool,
     pub(super) samples: u64,
-    /// Model and task as they are named after renaming.
+    /// Model and task after renaming.
     display_model: String,
     task_name: String,
     scorer: String,
 }
 
-/// Finds logs and decides what of them is read; also returns notes on what is left out.
+/// Finds logs and selects what to read; also returns notes on skipped logs.
 pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
     let mut notes = Vec::new();
     let mut logs = Vec::new();
     for path in find(paths, |name| has_extension(name, "eval"))? {
         logs.extend(Log::open(path, options, &mut notes)?);
     }
-    // Folders of `.json` logs are rarer, and other tools write `.json` too: files that are not logs are ignored.
+    // Other tools write `.json` too, so `.json` files that are not logs are ignored.
     if logs.is_empty() && notes.is_empty() {
         for path in find(paths, |name| has_extension(name, "json"))? {
             if paths.contains(&path) || split::is_log(&path) {
@@ -56,10 +56,10 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>,
     if logs.is_empty() {
         let path = paths.first().map_or(Path::new("."), PathBuf::as_path);
         return Err(match notes.first() {
-            Some(note) => IngestError::InvalidInput(format!("there is nothing to import: {note}")),
+            Some(note) => IngestError::InvalidInput(format!("no samples to import: {note}")),
             None => IngestError::file(
                 path,
-                "there is no log of Inspect in it; give a `.eval` file, or the folder of its `--log-dir`",
+                "no Inspect logs found; expected a `.eval` file, or the directory of Inspect's `--log-dir`",
             ),
         });
     }
@@ -106,7 +106,7 @@ impl Log {
         if scorers.is_empty() {
             return Err(IngestError::file(
                 &path,
-                "its samples have no scores; `inspect score` scores them, then import that log",
+                "its samples have no scores; run `inspect score` and import the scored log",
             ));
         }
         let scorer = choose(&path, &header.task, "scorer", &scorers, &options.scorers)?;
@@ -210,12 +210,12 @@ fn parse<'a>(
     reasonscape_core::python_json::read(text, spare).map_err(|error| {
         IngestError::file(
             path,
-            format!("sample `{name}` is not as Inspect writes it ({error}); the log is damaged"),
+            format!("sample `{name}` is not a valid Inspect sample ({error}); the log is damaged"),
         )
     })
 }
 
-/// The scores that the first samples with any have, by name.
+/// The names of the scores in the first samples that have any.
 fn scorers(
     path: &Path,
     texts: impl Iterator<Item = Result<(String, Vec<u8>), IngestError>>,
@@ -231,7 +231,7 @@ fn scorers(
     Ok(Vec::new())
 }
 
-/// Of several runs of a model on a task, keeps the latest that was finished. Returns notes on the others.
+/// Keeps the latest finished run per model and task. Returns notes on the others.
 fn keep_latest_finished(logs: &mut Vec<Log>) -> Vec<String> {
     let key = |log: &Log| (log.display_model.clone(), log.task_name.clone(), log.header.sampler());
     logs.sort_by_cached_key(|log| (key(log), !log.header.is_unfinished(), log.header.created.clone()));

@@ -1,8 +1,8 @@
-//! lm-eval: a folder of `samples_<task>_<time>.jsonl` with a `results_<time>.json` beside them.
+//! lm-eval logs: a directory of `samples_<task>_<time>.jsonl` files and a `results_<time>.json`.
 //!
-//! A document on one filter is a line and becomes a trial; lines of other filters are the same document seen
-//! otherwise. Repeats were reduced by the filter before anything was scored, so there is one trial for all of them. Why
-//! an answer ended is written nowhere.
+//! A line is a document under one filter and becomes a trial; lines of other filters are the same document extracted
+//! differently. Filters reduce repeats before scoring, so there is one trial for all of them. Stop reasons are not
+//! recorded.
 
 mod line;
 mod results;
@@ -36,7 +36,7 @@ pub(super) struct Log {
     time: String,
     results: Option<Arc<Results>>,
     model: String,
-    /// Model and task as they are named after renaming.
+    /// Model and task after renaming.
     display_model: String,
     task_name: String,
     metric: String,
@@ -44,7 +44,7 @@ pub(super) struct Log {
     is_generated: bool,
 }
 
-/// Finds logs and decides what of them is read; also returns notes on what is left out.
+/// Finds logs and selects what to read; also returns notes on skipped logs.
 pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
     let found = find(paths, |name| samples_name(name).is_some() || results_time(name).is_some())?;
     let mut results: BTreeMap<PathBuf, Arc<Results>> = BTreeMap::new();
@@ -64,7 +64,7 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>,
         } else {
             return Err(IngestError::file(
                 &path,
-                "it is no log of lm-eval; give a folder, or files called `samples_<task>_<time>.jsonl`",
+                "not an lm-eval log; expected a directory or files named `samples_<task>_<time>.jsonl`",
             ));
         }
     }
@@ -72,11 +72,11 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>,
         return Err(match results_found.first() {
             Some(path) => IngestError::file(
                 path,
-                "there are no samples beside these results, only sums; run lm-eval again with `--log_samples`",
+                "the results have no samples files; run lm-eval again with `--log_samples`",
             ),
             None => IngestError::file(
                 paths.first().map_or(Path::new("."), PathBuf::as_path),
-                "there is no log of lm-eval in it; give the folder of its `--output_path`, with files called \
+                "no lm-eval logs found; expected the directory of lm-eval's `--output_path`, with files named \
                  `samples_<task>_<time>.jsonl`",
             ),
         });
@@ -120,7 +120,7 @@ impl Log {
         if metrics.is_empty() {
             return Err(IngestError::file(
                 &path,
-                "no metric of it says of single documents whether they are right; leave the file out",
+                "none of its metrics scores single documents; leave out this file",
             ));
         }
         let filters = match results.as_ref().map(|results| results.filters(task)) {
@@ -171,18 +171,18 @@ impl Log {
         format!("{},{}", self.metric, self.filter)
     }
 
-    /// Lines that the results promise.
+    /// Number of lines according to the results.
     pub(super) fn expected_lines(&self) -> u64 {
         let filters = self.results.as_ref().map_or(1, |results| results.filters(&self.task).len().max(1));
         self.planned_trials() * filters as u64
     }
 
-    /// Documents that the results promise.
+    /// Number of documents according to the results.
     pub(super) fn planned_trials(&self) -> u64 {
         self.results.as_ref().and_then(|results| results.documents(&self.task)).unwrap_or(0)
     }
 
-    /// What the results say that the mean score is.
+    /// The mean score according to the results.
     pub(super) fn reported_score(&self) -> Option<f64> {
         self.results.as_ref().and_then(|results| results.score(&self.task, &self.score_name()))
     }
@@ -230,7 +230,7 @@ fn results_time(name: &str) -> Option<&str> {
     name.strip_prefix("results_")?.strip_suffix(".json")
 }
 
-/// Of several runs of a model on a task, keeps the latest. Returns notes on the others.
+/// Keeps the latest run per model and task. Returns notes on the others.
 fn keep_latest(logs: &mut Vec<Log>) -> Vec<String> {
     logs.sort_by(|a, b| {
         (&a.display_model, &a.task_name, &b.time).cmp(&(&b.display_model, &b.task_name, &a.time))
@@ -298,10 +298,10 @@ fn parse_line<'a>(
 }
 
 fn invalid_line(path: &Path, number: usize, problem: &str) -> IngestError {
-    IngestError::file(path, format!("line {number}: {problem}; mend or remove the line and import again"))
+    IngestError::file(path, format!("line {number}: {problem}; fix or remove the line and import again"))
 }
 
-/// The filters of a file whose results are not there to name them.
+/// The filters in a samples file without a results file.
 fn filters_in(path: &Path) -> Result<Vec<String>, IngestError> {
     let mut lines = Lines::open(path)?;
     let mut filters: Vec<String> = Vec::new();

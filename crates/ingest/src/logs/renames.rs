@@ -2,7 +2,7 @@
 
 use crate::IngestError;
 
-/// Other names than a log has: one for all, or `OLD=NEW` for each.
+/// New names for models or tasks of logs: one for all, or `OLD=NEW` for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renames {
     only: Option<String>,
@@ -10,7 +10,7 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// Reads `NEW` or `OLD=NEW`. A single name is for logs of a single thing.
+    /// Parses `NEW` or `OLD=NEW`. A name without `OLD` is for logs with a single model or task.
     ///
     /// # Errors
     /// An [`IngestError`] if two names are given for all, or one is empty.
@@ -31,7 +31,7 @@ impl Renames {
             };
             if new.is_empty() || old == Some("") {
                 return Err(IngestError::InvalidInput(format!(
-                    "`{item}` names nothing; give NAME or OLD=NEW"
+                    "invalid name `{item}`: expected NAME or OLD=NEW"
                 )));
             }
             match old {
@@ -39,7 +39,7 @@ impl Renames {
                 None if renames.only.is_none() => renames.only = Some(new.to_owned()),
                 None => {
                     return Err(IngestError::InvalidInput(format!(
-                        "`{item}` is a second name for the same; give OLD=NEW for each of several"
+                        "`{item}` is a second name without an old one; expected OLD=NEW for each of several"
                     )));
                 }
             }
@@ -47,7 +47,7 @@ impl Renames {
         Ok(renames)
     }
 
-    /// Refuses one name for several things, and names for what is not there.
+    /// Rejects one name for several models or tasks, and old names that the logs don't have.
     pub(super) fn check(&self, what: &str, names: &[String]) -> Result<(), IngestError> {
         let flag = format!("--{what}");
         if let (Some(only), [_, _, ..]) = (&self.only, names) {

@@ -1,20 +1,20 @@
-//! What a log says, whichever tool wrote it.
+//! The common form of the samples of all tools.
 
 use reasonscape_core::Json;
 use sha2::{Digest, Sha256};
 
 use super::score::Threshold;
 
-/// What all samples of a log share.
+/// The properties that all samples of a log share.
 #[derive(Debug, Clone)]
 pub struct LogInfo {
-    /// The model, renamed as the options say.
+    /// The model, after renaming.
     pub model: String,
-    /// How the model was prompted: the tool, and what it says of examples in the prompt.
+    /// The template: the tool, and the number of examples in the prompt.
     pub template: String,
     /// Generation settings.
     pub sampler: String,
-    /// The task, renamed as the options say.
+    /// The task, after renaming.
     pub task: String,
     /// `lm-eval` or `inspect`.
     pub tool: &'static str,
@@ -26,11 +26,11 @@ pub struct LogInfo {
     pub tool_version: String,
     /// Version of the task.
     pub task_version: u32,
-    /// Which score of the log is read.
+    /// The score of the log that is read.
     pub score: String,
-    /// From which score on an answer is correct.
+    /// The lowest score of a correct answer.
     pub threshold: Threshold,
-    /// Whether the log says which answers were truncated.
+    /// Whether the log records which responses were truncated.
     pub is_truncation_known: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct LogSample<'a> {
     pub guess: f64,
     /// Whether the answer was truncated.
     pub is_truncated: bool,
-    /// Why the answer ended; `unknown` if the log does not say.
+    /// Finish reason; `unknown` if the log does not record it.
     pub finish: String,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
@@ -59,7 +59,7 @@ pub struct LogSample<'a> {
     pub reasoning_tokens: Option<u64>,
     /// Duration of the request.
     pub latency_ms: u64,
-    /// The same in microseconds, if the log is that exact.
+    /// Duration of the request in microseconds, if the log has it.
     pub latency_us: Option<u64>,
     /// When the response arrived, in milliseconds since 1970.
     pub received_ms: i64,
@@ -75,7 +75,7 @@ pub struct LogSample<'a> {
     pub replies: Vec<&'a str>,
 }
 
-/// What became of one sample.
+/// The result of reading one sample.
 #[derive(Debug)]
 pub enum SampleResult<T> {
     /// It was read and mapped.

@@ -1,20 +1,20 @@
-//! From a score in a log to an outcome.
+//! Maps scores of logs to outcomes.
 
 use reasonscape_core::Outcome;
 
-/// Why a sample is skipped; printed as it is.
+/// Reasons why a sample is skipped; printed as they are.
 pub mod skip_reason {
     /// It was not scored.
     pub const NO_SCORE: &str = "no score";
     /// The run failed on it.
     pub const ERROR: &str = "ended in an error";
     /// Its score cannot be converted to a number.
-    pub const NOT_A_NUMBER: &str = "a score that is no number";
+    pub const NOT_A_NUMBER: &str = "a score that is not a number";
     /// The log has it twice.
     pub const DUPLICATE: &str = "given twice";
 }
 
-/// From which score on an answer is correct.
+/// The lowest score of a correct answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Threshold(pub(super) Option<f64>);
 
@@ -22,14 +22,14 @@ impl Threshold {
     /// Whether a score means correct.
     ///
     /// # Errors
-    /// A sentence, if there is no threshold and the score is outside 0 to 1.
+    /// A message if there is no threshold and the score is outside 0 to 1.
     pub fn is_correct(self, score: f64) -> Result<bool, String> {
         match self.0 {
             Some(min_score) => Ok(score >= min_score),
             None if (0.0..=1.0).contains(&score) => Ok(score == 1.0),
             None => Err(format!(
-                "it has a score of {score}, and only 0 to 1 explain themselves; say from which score on an answer is \
-                 correct, as in `--threshold 5`"
+                "the score {score} is outside 0 to 1, so its meaning is unknown; set the lowest score of a correct answer, \
+                 as in `--threshold 5`"
             )),
         }
     }
@@ -47,7 +47,7 @@ impl Threshold {
     }
 }
 
-/// The number that a word stands for among scores.
+/// The score that a word stands for.
 pub(super) fn score_of_word(word: &str) -> Option<f64> {
     match word {
         "C" => Some(1.0),

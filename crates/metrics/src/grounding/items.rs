@@ -55,7 +55,7 @@ pub(super) enum Item<'a> {
     Quotation(&'a str),
 }
 
-/// A number in a text, with what it needs to be told from a label.
+/// A number in a text, with the context needed to distinguish it from a label.
 pub(super) struct Digits<'a> {
     pub(super) text: &'a str,
     pub(super) start: usize,
@@ -160,7 +160,7 @@ pub(super) fn capitals<'a>(sentence: &'a str, mut each: impl FnMut(&'a str, bool
             && word.starts_with(char::is_uppercase)
             && !is_common(word);
         match (&mut run, capital) {
-            // A word that starts a sentence says nothing of the name after it: "On Friday".
+            // The first word of a sentence is not part of the name after it: "On Friday".
             (Some((_, run_end, false)), true) if gap == " " && !first => *run_end = end,
             (_, _) => {
                 if let Some((run_start, run_end, at_start)) = run.take() {

@@ -1,11 +1,11 @@
-//! What is kept of an answered question: a hundred bytes, whatever its texts.
+//! The compact record of an answered question: about a hundred bytes, whatever the length of its texts.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use crate::PerTaskResult;
 use crate::estimate::Counted;
 
-/// What is kept of an answered question.
+/// The compact record of an answered question.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) task: [u64; 2],
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     flags: u8,
 }
 
-/// Stands for a count that is absent; what would be as large is cut to just below.
+/// Marks a missing count; larger counts are clamped to one below.
 const NONE: u32 = u32::MAX;
 
 const CORRECT: u8 = 1;
@@ -107,7 +107,7 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
-/// 128 bits that stand for a text, and for no other of the few billion that anybody has.
+/// A 128-bit hash that identifies a text; collisions are negligible for billions of texts.
 fn digest(text: &[u8]) -> [u64; 2] {
     let mut hasher = DefaultHasher::new();
     hasher.write(text);

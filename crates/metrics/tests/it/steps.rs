@@ -61,11 +61,10 @@ fn precision_and_recall_match_documentation() {
     let count = |label: Label, found: Label| {
         corpus.iter().filter(|(its, text)| *its == label && classify(text) == found).count()
     };
-    let mut table = String::from(
-        "| a person says | lines | called right | called wrong | left alone |\n|---|---:|---:|---:|---:|\n",
-    );
+    let mut table =
+        String::from("| label | lines | found true | found false | skipped |\n|---|---:|---:|---:|---:|\n");
     for (label, name) in
-        [(Label::Right, "right"), (Label::Wrong, "wrong"), (Label::NotCheckable, "not checkable")]
+        [(Label::Right, "true"), (Label::Wrong, "false"), (Label::NotCheckable, "not checkable")]
     {
         let [right, wrong, alone] =
             [Label::Right, Label::Wrong, Label::NotCheckable].map(|found| count(label, found));

@@ -1,4 +1,4 @@
-//! Points added up by some columns.
+//! Sums points by group.
 
 use std::cmp::Ordering;
 
@@ -38,25 +38,25 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Points that share the values of some columns.
+/// Points with the same values of the grouping columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The values, one for each column.
+    /// The values, one per grouping column.
     pub key: Vec<Value>,
     /// Number of points.
     pub points: u64,
-    /// What was counted.
+    /// The counters.
     pub counts: TrialCounts,
-    /// What it supports.
+    /// The estimate with its confidence interval.
     pub estimate: Interval,
 }
 
 impl PointsDb {
-    /// The points that a filter means, added up by some columns; `C_P` is what the seed takes here. Groups come in the
-    /// order of their keys.
+    /// Sums the points that a filter selects, grouped by some columns and sorted by their values. The usual estimator
+    /// for groups is `C_P`.
     ///
     /// # Errors
-    /// A [`PointsError`] when the counters of a file contradict each other.
+    /// A [`PointsError`] if the counters of a file are inconsistent.
     pub fn aggregate<'a>(
         &'a self,
         group_by: &'a [Column],
@@ -80,7 +80,7 @@ impl PointsDb {
             let points = IntColumn::new(&batch, "points");
             let mut groups = Vec::new();
             for row in 0..batch.num_rows() {
-                // Without columns there is always one row, even if nothing was added up.
+                // Without grouping columns there is always one row, even if no point was selected.
                 if points.value(row) == 0 {
                     continue;
                 }
@@ -98,7 +98,7 @@ impl PointsDb {
         })
     }
 
-    /// The points that a filter means; by manifold, once for each manifold of a point.
+    /// The points that a filter selects; by manifold, once for each manifold of a point.
     pub(super) async fn filtered(
         &self,
         filter: &Filter,
@@ -106,7 +106,7 @@ impl PointsDb {
     ) -> Result<DataFrame, PointsError> {
         let mut points = self.points.table("points").await?;
         if by_manifold {
-            // A list without items would take its point with it.
+            // Unnesting an empty list would drop its point.
             let manifolds =
                 when(array_empty(col("manifolds")), lit(ScalarValue::Null)).otherwise(col("manifolds"))?;
             points = points.with_column("manifold", manifolds)?.unnest_columns(&["manifold"])?;
@@ -118,7 +118,7 @@ impl PointsDb {
     }
 }
 
-/// A coordinate that reads as a number is one.
+/// Parses a parameter value: a number if it reads as one.
 fn value(column: &Column, key: Option<&str>) -> Value {
     let Some(text) = key else { return Value::Missing };
     match (column, text.parse::<f64>()) {
@@ -127,7 +127,7 @@ fn value(column: &Column, key: Option<&str>) -> Value {
     }
 }
 
-/// Tasks write one number in two ways (1 and 1.0), which the engine takes for two.
+/// Merges groups whose keys are the same number written in two ways (1 and 1.0), which DataFusion keeps apart.
 fn merge_equal_keys(groups: Vec<Group>, estimator: &Estimator) -> Result<Vec<Group>, PointsError> {
     let mut merged: Vec<Group> = Vec::with_capacity(groups.len());
     for group in groups {

@@ -1,8 +1,7 @@
-//! Columns of a query's result, with the types that the tables promise.
+//! Typed access to the columns of a query result.
 //!
-//! The engine may return text as `Utf8View` or a count as `UInt64`; readers convert once, so that callers get `&str` and
-//! `i64`. A column that was selected by name is there, and has the type that the table has: anything else is a bug, and
-//! panics.
+//! DataFusion may return text as `Utf8View` or a count as `UInt64`; readers convert once, so that callers get `&str` and
+//! `i64`. A missing column or another type is a bug, and panics.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::{Mean, PointsError, TrialCounts};
 pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let batches = frame.collect().await?;
-    // The plan may promise less about missing values than its batches keep.
+    // The plan's schema and its batches may differ in nullability.
     let schema = batches.first().map_or(schema, RecordBatch::schema);
     Ok(concat_batches(&schema, &batches)?)
 }
@@ -49,7 +48,7 @@ impl TextColumn {
         self.0.is_valid(row).then(|| self.0.value(row))
     }
 
-    /// The texts that there are, row by row.
+    /// The texts of all rows that have one.
     pub(super) fn present(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flatten()
     }
@@ -136,10 +135,10 @@ impl OutcomeColumn {
 
 fn outcome(code: i64) -> Result<Outcome, PointsError> {
     Outcome::from_code(code)
-        .ok_or_else(|| PointsError::Query(format!("{code} is no status; there are 0, 1 and 2")))
+        .ok_or_else(|| PointsError::Query(format!("{code} is not a status; expected 0, 1 or 2")))
 }
 
-/// The counts of a point by name, in the order in which they are added up and read back.
+/// The names of a point's counts, in the order in which they are summed and read back.
 pub(super) const COUNT_COLUMNS: [&str; 12] = [
     "planned",
     "n",

@@ -1,4 +1,4 @@
-//! Tests that ended differently for two evaluations.
+//! Problems with different outcomes for two evaluations.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,32 @@ use super::columns::{IntColumn, OutcomeColumn, TextColumn};
 use super::{PointsDb, TrialNumber};
 use crate::{BoxFuture, Filter, PointsError};
 
-/// The tests of a point that ended differently for two evaluations; there is one at least.
+/// The problems of a point with different outcomes for two evaluations; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointDisagreements {
     /// The task.
     pub base_task: String,
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// The tests in order.
+    /// The problems, in order.
     pub tests: Vec<TestDisagreement>,
 }
 
-/// A test that ended differently.
+/// A problem with different outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestDisagreement {
-    /// Which of the tests of its point.
+    /// Index and repeat of the problem at its point.
     pub number: TrialNumber,
-    /// How it ended for the first evaluation.
+    /// The outcome for the first evaluation.
     pub a: Outcome,
-    /// How it ended for the second.
+    /// The outcome for the second evaluation.
     pub b: Outcome,
 }
 
 impl PointsDb {
-    /// The tests that both evaluations were asked and that ended differently for them, by task and coordinates.
+    /// The problems that both evaluations have a trial of, with different outcomes, sorted by task and parameters.
     ///
-    /// Nothing is read but the identity and the status of the trials of these two.
+    /// Reads only the identity and status columns of the two evaluations.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -66,7 +66,7 @@ impl PointsDb {
                         b: outcome_b.value(row)?,
                     })
                 };
-                // Tests of one point mostly come together.
+                // Problems of one point are mostly adjacent.
                 let mut start = 0;
                 while start < batch.num_rows() {
                     let point = (tasks.value(start), params.value(start));

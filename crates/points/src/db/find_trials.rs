@@ -1,4 +1,4 @@
-//! Single trials, found by their test.
+//! Finds single trials by their problem.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use datafusion::logical_expr::{Expr, col, ident, lit};
 use super::{PointSet, PointsDb, StoredTrial, TrialNumber};
 use crate::{BoxFuture, PointsError};
 
-/// A test, whoever is asked.
+/// Identifies a problem, independent of the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestName<'a> {
     /// The task.
     pub base_task: &'a str,
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: &'a str,
-    /// Which of the tests there.
+    /// Index and repeat of the problem at its point.
     pub number: TrialNumber,
 }
 
 impl PointsDb {
-    /// The trials of one evaluation on these tests, one for each; `None` where it has none.
+    /// The trials of one evaluation on these problems, one for each; `None` where it has none.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -33,13 +33,13 @@ impl PointsDb {
             for test in tests {
                 tasks.entry(test.base_task).or_default().push(test);
             }
-            // Any of these numbers at any of these points: what is too much is less than what it would take to say exactly.
+            // Any of these indices at any of these points: reading a few trials too many is cheaper than an exact condition.
             let of_task = |(task, tests): (&str, Vec<&TestName<'_>>)| {
                 let params: BTreeSet<&str> = tests.iter().map(|test| test.params).collect();
                 let params: Vec<&str> = params.into_iter().collect();
                 let numbers = tests.iter().filter_map(|test| i64::try_from(test.number.index).ok());
                 let numbers: BTreeSet<i64> = numbers.collect();
-                // Pages of a file are left out by the ends of what is wanted, not by a long list.
+                // Parquet pages are skipped by a range condition, not by a long list.
                 let ends = numbers.first().zip(numbers.last());
                 let between = ends.map(|(first, last)| ident("index").between(lit(*first), lit(*last)));
                 let listed = ident("index").in_list(numbers.into_iter().map(lit).collect(), false);
@@ -72,7 +72,7 @@ impl PointsDb {
         repeat: u32,
     ) -> BoxFuture<'a, Result<Option<StoredTrial>, PointsError>> {
         Box::pin(async move {
-            // Files hold signed numbers; what does not fit into them is nowhere.
+            // Files hold signed integers, so a larger index can't exist.
             let (Ok(index), Ok(repeat)) = (i64::try_from(index), i32::try_from(repeat)) else {
                 return Ok(None);
             };

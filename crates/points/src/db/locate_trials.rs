@@ -7,7 +7,7 @@ use super::PointsDb;
 use super::columns::{IntColumn, TextColumn, collect_batch};
 use crate::{BoxFuture, Filter, PointsError};
 
-/// What is known of a trial that is looked for.
+/// The known properties of a trial to locate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialMatch<'a> {
     /// The evaluation.
@@ -16,25 +16,25 @@ pub struct TrialMatch<'a> {
     pub base_task: &'a str,
     /// Tokens of the completion.
     pub completion_tokens: u64,
-    /// Bytes after gzip.
+    /// Gzip-compressed size in bytes.
     pub compressed_size: u64,
 }
 
-/// Where a trial is to be found.
+/// The location of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialLocation {
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// Place of the test in the stream of its point.
+    /// Index of the problem at its point.
     pub index: u64,
     /// Which repeat of the same request.
     pub repeat: u32,
-    /// The key of the request, in hexadecimal digits, under which the cache has prompt and reply.
+    /// The cache key of the prompt and reply, in hexadecimal digits.
     pub cache_key: String,
 }
 
 impl PointsDb {
-    /// Where trials with these numbers are, one for each; of several the first by coordinates and index.
+    /// Locates one trial for each match; of several candidates, the first by parameters and index.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.

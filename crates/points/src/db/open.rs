@@ -1,4 +1,4 @@
-//! Opening a study: which files are there, which of their counters can be trusted, and what is counted anew.
+//! Opens a study: lists its files, decides which counters can be trusted, and recounts the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::schema;
 use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Truncation};
 
-/// What one evaluation has on one task: a pair of files, unless somebody copied some.
+/// The files of one evaluation on one task: one pair, unless files were copied.
 #[derive(Default)]
 struct Unit {
     trials: Vec<FileInfo>,
@@ -35,15 +35,15 @@ impl PointsFile {
         Ok(Self { info, rows })
     }
 
-    /// Trials that it counts.
+    /// Number of trials in its counters.
     fn total(&self) -> u64 {
         IntColumn::new(&self.rows, "n").values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
     }
 }
 
 impl Unit {
-    /// Counters are trusted when they are the only ones, and the trials beside them are those that they were made with.
-    /// Counters without trials are trusted too: somebody published them and kept the trials.
+    /// Counters are trusted if there is one file of them and it was written together with the trials file. Counters
+    /// without trials are trusted too, because studies can be published without their trials.
     fn has_trusted_counts(&self) -> bool {
         match (self.points.as_slice(), self.trials.as_slice()) {
             ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
@@ -52,19 +52,19 @@ impl Unit {
         }
     }
 
-    /// Refuses trials whose indices are no order of problems, and counters without trials.
+    /// Rejects trials whose indices do not number the problems, and counters without trials.
     fn check_order(&self) -> Result<(), PointsError> {
         let describe = |file: &FileInfo| format!("`{}` on {}", file.eval.model, file.task);
         if let Some(imported) = self.trials.iter().find(|file| !file.provenance.source.is_empty()) {
             return Err(PointsError::InvalidQuery(format!(
-                "the first problems of {} are unknown: its trials were imported from {}, which numbers no problems",
+                "the first problems of {} are unknown: its trials were imported from {}, which does not number them",
                 describe(imported),
                 imported.provenance.source
             )));
         }
         if let ([], [points, ..]) = (self.trials.as_slice(), self.points.as_slice()) {
             return Err(PointsError::InvalidQuery(format!(
-                "the first problems of {} are unknown: there are counters and no trials",
+                "the first problems of {} are unknown: the study has its counters, but not its trials",
                 describe(&points.info)
             )));
         }
@@ -105,7 +105,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     let mut remarks = Vec::new();
     let mut rows = Vec::new();
     let mut duplicates = 0;
-    // One thread: sums of thirds depend on their order. One session for all units, because making one takes milliseconds.
+    // One thread, because floating-point sums depend on their order. One session for all units, because creating one takes
+    // milliseconds.
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
     for unit in units.into_values() {
         let is_trusted = unit.has_trusted_counts();
@@ -156,7 +157,7 @@ async fn recount_unit(
 ) -> Result<RecomputedCounts, PointsError> {
     if let ([], [one, other, ..]) = (unit.trials.as_slice(), unit.points.as_slice()) {
         return Err(PointsError::InvalidQuery(format!(
-            "`{}` and `{}` have counters of the same points, and no trials to tell which are the same; remove one",
+            "`{}` and `{}` have counters of the same points, but no trials to detect duplicates with; remove one",
             one.info.path.display(),
             other.info.path.display()
         )));
@@ -169,7 +170,7 @@ fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsErro
     discover(study, kind)?.par_iter().map(|path| inspect(path, kind)).collect()
 }
 
-/// What an evaluation is known by; its six digits are made of it.
+/// The identity of an evaluation, from which its id is derived.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct EvalKey {
     model: String,
@@ -195,7 +196,7 @@ fn latest_evals<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> 
     latest.into_values().map(|file| file.eval.clone()).collect()
 }
 
-/// Where the numbers of each evaluation on each task come from, once however many files say it.
+/// The provenance of each evaluation on each task, without duplicates.
 fn unit_provenances<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<UnitProvenance> {
     let mut found: BTreeMap<(&str, &str), &FileInfo> = BTreeMap::new();
     for file in files {

@@ -1,4 +1,4 @@
-//! Two evaluations on the same tests.
+//! Pairs the trials of two evaluations on the same problems.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn, collect_batch};
 use crate::{BoxFuture, Filter, PointsError};
 
-/// What two evaluations did with the tests of a task that both were asked.
+/// The outcomes of two evaluations on the problems of a task that both have trials of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairedTask {
     /// The task.
     pub base_task: String,
-    /// How often each pair of outcomes occurred, by the chance of a guess.
+    /// How often each pair of outcomes occurred, by guess probability.
     pub cells: Vec<PairedCell>,
 }
 
 impl PairedTask {
-    /// Tests that both were asked.
+    /// Number of paired problems.
     pub fn pairs(&self) -> u64 {
         self.cells.iter().map(|cell| cell.count).sum()
     }
 
-    /// Tests that the first got right and the second did not, and the other way round. Truncated is not right.
+    /// Discordant pairs: correct only for the first, and only for the second. Truncated counts as not correct.
     pub fn discordant(&self) -> (u64, u64) {
         let count = |a: bool, b: bool| {
             self.cells
@@ -41,7 +41,7 @@ impl PairedTask {
 }
 
 impl PointsDb {
-    /// Sets two evaluations side by side on the tests that both were asked, task by task.
+    /// Pairs two evaluations on the problems that both have trials of, by task.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -74,7 +74,7 @@ impl PointsDb {
             Ok(found
                 .into_iter()
                 .map(|(task, mut cells)| {
-                    // The engine gives groups in no order; the bootstrap must see the same one each time.
+                    // DataFusion returns groups in any order, but the bootstrap must be reproducible.
                     cells.sort_by(|a, b| {
                         (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
                     });
@@ -84,7 +84,7 @@ impl PointsDb {
         })
     }
 
-    /// The trials of two evaluations side by side, the columns of the one ending in `_a`, of the other in `_b`.
+    /// The joined trials of two evaluations, with column suffixes `_a` and `_b`.
     pub(super) async fn pairs(&self, a: &str, b: &str, filter: &Filter) -> Result<DataFrame, PointsError> {
         let trials = |eval_id: &str, suffix: &str| {
             format!(

@@ -1,4 +1,4 @@
-//! Points one by one, each with its estimate.
+//! Lists points, each with its estimate.
 
 use reasonscape_stats::Interval;
 
@@ -6,41 +6,41 @@ use super::columns::{CountColumns, TextColumn, TextListColumn, collect_batch};
 use super::{Estimator, PointsDb};
 use crate::{BoxFuture, Filter, PointsError, TrialCounts};
 
-/// One point and what is known there.
+/// One point of one evaluation, with its counters and estimate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointEstimate {
     /// The evaluation.
     pub eval_id: String,
     /// The model.
     pub model: String,
-    /// How it was asked.
+    /// The prompt template.
     pub template: String,
-    /// How its tokens were chosen.
+    /// The sampling parameters.
     pub sampler: String,
     /// The task.
     pub base_task: String,
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// The manifolds that run through it.
+    /// The manifolds that contain the point.
     pub manifolds: Vec<String>,
-    /// What was counted.
+    /// The counters.
     pub counts: TrialCounts,
-    /// What it supports.
+    /// The estimate with its confidence interval.
     pub estimate: Interval,
 }
 
 impl PointEstimate {
-    /// Points are listed in the order of these columns.
+    /// Points are sorted by these columns.
     fn order(&self) -> [&str; 5] {
         [&self.model, &self.template, &self.sampler, &self.base_task, &self.params]
     }
 }
 
 impl PointsDb {
-    /// The points that a filter means, each with its estimate; `C_I` is what the seed takes here.
+    /// The points that a filter selects, each with its estimate. The usual estimator for single points is `C_I`.
     ///
     /// # Errors
-    /// A [`PointsError`] when the counters of a file contradict each other.
+    /// A [`PointsError`] if the counters of a file are inconsistent.
     pub fn query_points<'a>(
         &'a self,
         filter: &'a Filter,

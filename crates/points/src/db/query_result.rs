@@ -1,4 +1,4 @@
-//! Questions in SQL, and their answers a batch at a time.
+//! SQL queries and their results, one batch at a time.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::BoxFuture;
 use crate::PointsError;
 use crate::error::parquet_message;
 
-/// The answer to a question in SQL, as it comes.
+/// The result of a SQL query, streamed in batches.
 pub struct QueryResult {
     pub(crate) stream: SendableRecordBatchStream,
 }
@@ -29,11 +29,10 @@ impl std::fmt::Debug for QueryResult {
 }
 
 impl PointsDb {
-    /// Asks in SQL. There are the tables `trials`, `points` and `evals`, and the statistics as functions; nothing can
-    /// be changed.
+    /// Runs a read-only SQL query over the tables `trials`, `points` and `evals`, with the statistics as functions.
     ///
     /// # Errors
-    /// A [`PointsError`] that says what is wrong with the question.
+    /// A [`PointsError`] if the query is invalid.
     pub fn sql<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
             let reading =
@@ -50,10 +49,10 @@ impl QueryResult {
         self.stream.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The next rows, or none when all have come. Numbers are numbers, lists are lists, the rest is text.
+    /// The next rows, or `None` at the end. Numbers and lists keep their types, other types become text.
     ///
     /// # Errors
-    /// A [`PointsError`] when a file cannot be read or a function refuses its arguments.
+    /// A [`PointsError`] if a file can't be read or a function rejects its arguments.
     pub async fn next(&mut self) -> Result<Option<Vec<Vec<Value>>>, PointsError> {
         match self.stream.next().await {
             None => Ok(None),
@@ -61,10 +60,10 @@ impl QueryResult {
         }
     }
 
-    /// Writes the rest to a Parquet file and says how many rows there were.
+    /// Writes the remaining rows to a Parquet file and returns their number.
     ///
     /// # Errors
-    /// A [`PointsError`] when the question fails half-way or the file cannot be written.
+    /// A [`PointsError`] if the query fails midway or the file can't be written.
     pub fn write_parquet<'a>(
         mut self,
         out: &'a mut (dyn std::io::Write + Send),

@@ -1,4 +1,4 @@
-//! Counts the points of a unit from its trials, where its counters cannot be trusted or only some trials are meant.
+//! Recounts the points of a unit from its trials, if its counters can't be trusted or only some trials are selected.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::files::FileInfo;
 use crate::schema::{self, IDENTITY};
 use crate::{PointsError, TrialCounts};
 
-/// Points that were counted from their trials.
+/// Points recounted from their trials.
 pub(super) struct RecomputedCounts {
     pub(super) points: RecordBatch,
     /// Trials that were stored more than once.
@@ -22,8 +22,8 @@ pub(super) struct RecomputedCounts {
 }
 
 /// Counts the trials of one evaluation on one task, or those of the `first` problems of each point. Of a trial that is
-/// stored twice, the earlier answer counts. What trials do not say (labels, manifolds, how many were planned) comes from
-/// the counters that are there, trusted or not.
+/// stored twice, the earlier response counts. Labels, manifolds and planned counts, which trials don't have, come from
+/// the existing counters, trusted or not.
 pub(super) async fn recount(
     session: &SessionContext,
     files: &[FileInfo],
@@ -175,11 +175,11 @@ pub(super) fn count_first(
     Ok(RecordBatch::try_new(points.schema(), columns)?)
 }
 
-/// What trials do not say about their points.
+/// Properties of points that are not stored in trials.
 struct KnownPoints<'a> {
     known: &'a [&'a RecordBatch],
     groups: &'a [String],
-    /// Planned trials of a point that are meant at most.
+    /// Maximum number of planned trials of a point.
     max_planned: Option<i64>,
 }
 
@@ -224,7 +224,7 @@ impl<'a> KnownPoints<'a> {
         Ok(RecordBatch::try_new(Arc::clone(&schema::POINTS), columns)?)
     }
 
-    /// The points that nobody answered: there are no trials to count them from.
+    /// The points without any trial.
     fn unanswered(&self, counted: &RecordBatch) -> Result<Vec<RecordBatch>, PointsError> {
         let mut seen: HashSet<String> =
             TextColumn::new(counted, "params").present().map(ToOwned::to_owned).collect();
@@ -240,7 +240,7 @@ impl<'a> KnownPoints<'a> {
         Ok(found)
     }
 
-    /// The same points, with as many planned trials as are meant.
+    /// The same points, with the planned counts limited.
     fn with_planned(&self, points: &RecordBatch) -> Result<RecordBatch, PointsError> {
         let Some(max_planned) = self.max_planned else { return Ok(points.clone()) };
         let planned = IntColumn::new(points, "planned");
@@ -250,7 +250,7 @@ impl<'a> KnownPoints<'a> {
         Ok(RecordBatch::try_new(points.schema(), columns)?)
     }
 
-    /// The manifolds of a point and how many trials were planned there.
+    /// The manifolds of a point and its number of planned trials.
     fn find(&self, params: &str) -> Option<(Vec<String>, i64)> {
         self.known.iter().find_map(|rows| {
             let known = TextColumn::new(rows, "params");

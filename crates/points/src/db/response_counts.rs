@@ -24,7 +24,7 @@ pub struct ResponseCounts {
 }
 
 impl PointsDb {
-    /// Counts refused and unparsed responses of the trials that a filter means, by evaluation and task.
+    /// Counts refused and unparsed responses of the trials that a filter selects, by evaluation and task.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials can't be read.

@@ -1,5 +1,5 @@
-//! The table of trials: files whose footers were read when the study was opened, so that a question lists and reads
-//! nothing but the columns that it needs.
+//! The `trials` table. File footers are read when the study is opened, so that a query lists no directories and reads
+//! only the columns it needs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use url::Url;
 use crate::files::FileInfo;
 use crate::{PointsError, schema};
 
-/// Trials in files.
+/// A table provider over the trials files.
 #[derive(Debug)]
 pub(super) struct TrialsTable {
     schema: SchemaRef,
@@ -36,11 +36,11 @@ pub(super) struct TrialsTable {
 #[derive(Debug)]
 struct TrialsFile {
     path: PathBuf,
-    /// As the engine finds it.
+    /// The file as DataFusion's object store sees it.
     url: ListingTableUrl,
     length: u64,
     modified: SystemTime,
-    /// The least and greatest value of its columns: a column that has one value, as the model has, is not read at all.
+    /// Minimum and maximum of its columns: a column with a single value, such as the model, is not read at all.
     statistics: Arc<Statistics>,
 }
 
@@ -51,8 +51,8 @@ impl TrialsTable {
             .iter()
             .map(|file| {
                 let path = std::path::absolute(&file.path).map_err(PointsError::io("find", &file.path))?;
-                // As a path it would be a pattern, in which `[` and `*` of a folder's name mean something.
-                let url = Url::from_file_path(&path).expect("an absolute path has an address");
+                // A URL, because DataFusion treats `[` and `*` in a path as glob patterns.
+                let url = Url::from_file_path(&path).expect("an absolute path has a URL");
                 let (length, modified) = file_stamp(&path)?;
                 Ok(TrialsFile {
                     url: ListingTableUrl::try_new(url, None)?,
@@ -70,7 +70,7 @@ impl TrialsTable {
     }
 }
 
-/// The columns as they are in memory: texts that are handed on without being copied.
+/// The in-memory schema, with string views that are passed on without copying.
 fn in_memory_schema() -> SchemaRef {
     let fields = schema::TRIALS.fields().iter().map(|field| match field.data_type() {
         DataType::Utf8 => field.as_ref().clone().with_data_type(DataType::Utf8View),
@@ -79,14 +79,14 @@ fn in_memory_schema() -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// The length of a file, and when it was written.
+/// The size and modification time of a file.
 fn file_stamp(path: &Path) -> Result<(u64, SystemTime), PointsError> {
     let metadata = std::fs::metadata(path).map_err(PointsError::io("read", path))?;
     Ok((metadata.len(), metadata.modified().map_err(PointsError::io("read", path))?))
 }
 
 impl TrialsFile {
-    /// The file as it is now, unless no row of it can pass: another program may have replaced it since the study was
+    /// The current file, or `None` if no row of it can match. Another process may have replaced it since the study was
     /// opened.
     fn current(&self, schema: &Schema, filters: &[Expr]) -> Result<Option<PartitionedFile>, PointsError> {
         let (length, modified) = file_stamp(&self.path)?;
@@ -104,10 +104,10 @@ impl TrialsFile {
     }
 }
 
-/// Whether a condition holds of no row between the least and the greatest values of its columns. The engine would find
-/// out by itself, but takes longer over each file than over reading some.
+/// Whether no row can match a condition, given the minima and maxima of the columns. DataFusion has its own pruning, but
+/// it takes longer per file than reading a small file.
 ///
-/// Only texts that must be equal are looked at, as of an evaluation and a task; of anything else a row may pass.
+/// Only equality of texts is considered, as for an evaluation or a task; any other condition may match.
 fn rules_out(filter: &Expr, schema: &Schema, statistics: &Statistics) -> bool {
     let is_out_of_range = |column: &Expr, wanted: &Expr| {
         let (Expr::Column(column), Expr::Literal(wanted, _)) = (column, wanted) else { return false };
@@ -116,7 +116,7 @@ fn rules_out(filter: &Expr, schema: &Schema, statistics: &Statistics) -> bool {
         };
         let Some(column) = statistics.column_statistics.get(index) else { return false };
         let text = |end: &Precision<ScalarValue>| match end {
-            // An end that was cut short is none to rely on.
+            // A truncated statistic is not the exact minimum or maximum.
             Precision::Exact(end) => end.try_as_str().flatten().map(ToOwned::to_owned),
             Precision::Inexact(_) | Precision::Absent => None,
         };
@@ -154,7 +154,7 @@ impl TableProvider for TrialsTable {
         &self,
         filters: &[&Expr],
     ) -> datafusion::common::Result<Vec<TableProviderFilterPushDown>> {
-        // The reader may decide that it is quicker to let a row through.
+        // Inexact: the reader may pass rows that do not match.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 
@@ -176,7 +176,7 @@ impl TableProvider for TrialsTable {
         let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
             .with_file_groups(files.split_files(state.config().target_partitions()))
             .with_projection_indices(projection.cloned())?
-            // Rows that do not pass are taken out later, so that a scan with a filter cannot stop early.
+            // Filters are applied after the scan, so a scan with a filter can't stop at the limit.
             .with_limit(limit.filter(|_| filters.is_empty()))
             .build();
         let parquet = ParquetFormat::default().with_options(state.table_options().parquet.clone());

@@ -1,4 +1,4 @@
-//! A trial as the table of trials has it.
+//! A row of the `trials` table.
 
 use datafusion::logical_expr::{Expr, ident};
 use reasonscape_core::Outcome;
@@ -88,7 +88,7 @@ impl StoredTrial {
         status_name(self.status)
     }
 
-    /// Reads a row of the table of trials, with all its columns in their order.
+    /// Reads a row of the `trials` table with all its columns in schema order.
     fn from_row(row: Vec<Value>) -> Result<Self, PointsError> {
         let columns = TRIAL_COLUMNS.iter().map(|name| (*name).to_owned()).zip(row).collect();
         serde_json::from_value(Value::Object(columns))
@@ -103,7 +103,7 @@ pub struct StoredTrials {
 }
 
 impl StoredTrials {
-    /// The next trials; none when all have come.
+    /// The next trials, or `None` at the end.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -114,7 +114,7 @@ impl StoredTrials {
 }
 
 impl PointsDb {
-    /// The trials of which a condition holds, by coordinates, index and repeat.
+    /// The trials that match a condition, sorted by parameters, index and repeat.
     pub(super) async fn stored_trials(
         &self,
         condition: Expr,

@@ -12,24 +12,24 @@ use crate::files::FileInfo;
 use crate::schema;
 use crate::{EvalInfo, PointsError, functions};
 
-/// The columns that tell one trial from another, for SQL.
+/// The columns that identify a trial, for SQL.
 const TRIAL_IDENTITY: &str = "model, template, sampler, base_task, params, \"index\", repeat";
 
-/// Twice what the engine takes by itself: a sixth less time on questions of ten million trials.
+/// Twice DataFusion's default: queries over ten million trials take a sixth less time.
 const BATCH_SIZE: usize = 16_384;
 
-/// What the tables hold.
+/// The content of the tables.
 pub(super) struct Tables<'a> {
     pub(super) trials: Vec<FileInfo>,
     pub(super) points: RecordBatch,
     pub(super) evals: &'a [EvalInfo],
     pub(super) has_duplicates: bool,
-    /// How many problems of each point are meant, if not all.
+    /// Limits each point to its first problems.
     pub(super) first: Option<u64>,
 }
 
 impl Tables<'_> {
-    /// A session that adds up points on one thread, and one that answers SQL on all of them.
+    /// A session that sums points on one thread, and one that runs SQL on all cores.
     pub(super) async fn register(self) -> Result<(SessionContext, SessionContext), PointsError> {
         let points = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
         points.register_batch("points", self.points.clone())?;
@@ -57,8 +57,8 @@ impl Tables<'_> {
     }
 }
 
-/// How the engine reads. Filters are not handed down into the decoding of columns, which takes half as long again where
-/// one row in five passes; files and pages that hold nothing of interest are skipped all the same.
+/// Parquet options. Filters are not pushed down into decoding, which takes 1.5 times as long if one row in five matches;
+/// files and pages without matches are skipped anyway.
 fn session_config() -> SessionConfig {
     SessionConfig::new().with_information_schema(true).with_batch_size(BATCH_SIZE)
 }
@@ -77,7 +77,7 @@ pub(super) fn register_trials(
     Ok(())
 }
 
-/// SQL that selects each trial of a table once: the answer that came first.
+/// SQL that selects each trial of a table once: the response that arrived first.
 pub(super) fn deduplicated(table: &str) -> String {
     let columns = crate::TRIAL_COLUMNS.map(|name| format!("\"{name}\"")).join(", ");
     format!(

@@ -1,4 +1,4 @@
-//! How trials ended, column by column: for analyses that counters cannot answer.
+//! Outcomes and measures of trials as columns, for analyses that need more than counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
 use crate::{BoxFuture, Column, Filter, PointsError};
 
-/// A number that a trial has.
+/// A numeric column of trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// Tokens of the completion, reasoning included, where the provider counted them.
@@ -24,7 +24,7 @@ pub enum Measure {
     ReasoningChars,
     /// Characters of the reply without its reasoning.
     AnswerChars,
-    /// Bytes of the reasoning after gzip, or of the whole output when there is none.
+    /// Gzip-compressed size in bytes of the reasoning, or of the whole output if there is none.
     CompressedSize,
 }
 
@@ -40,35 +40,35 @@ impl Measure {
     }
 }
 
-/// The trials of one evaluation on one task, in no order; every column has one value a trial.
+/// The trials of one evaluation on one task as columns, in no particular order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialColumns {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
     pub base_task: String,
-    /// How each trial ended.
+    /// The outcome of each trial.
     pub status: Vec<Outcome>,
-    /// Chance that a blind guess is right.
+    /// Probability that a random guess is correct.
     pub guess: Vec<f64>,
-    /// Below zero where there is no number; half the size of an `Option`.
+    /// Negative where the value is missing; half the size of an `Option`.
     measures: Vec<(Measure, Vec<i64>)>,
 }
 
 impl TrialColumns {
     /// Number of trials.
-    #[expect(clippy::len_without_is_empty, reason = "there is a trial at least")]
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.status.len()
     }
 
-    /// The numbers of this kind.
+    /// The values of this measure.
     ///
     /// # Panics
-    /// If [`PointsDb::trial_columns`] was not asked for them.
+    /// If the measure was not passed to [`PointsDb::trial_columns`].
     pub fn measure(&self, measure: Measure) -> impl Iterator<Item = Option<u64>> {
         let found = self.measures.iter().find(|(kind, _)| *kind == measure);
-        let (_, numbers) = found.expect("a measure that was asked for");
+        let (_, numbers) = found.expect("a measure that was selected");
         numbers.iter().map(|number| u64::try_from(*number).ok())
     }
 
@@ -82,7 +82,7 @@ impl TrialColumns {
         }
     }
 
-    /// Adds rows of a batch, which all belong here.
+    /// Appends rows of a batch, which all belong to this evaluation and task.
     fn extend(&mut self, batch: &RecordBatch) -> Result<(), PointsError> {
         for outcome in OutcomeColumn::new(batch, "status").values() {
             self.status.push(outcome?);
@@ -96,9 +96,9 @@ impl TrialColumns {
 }
 
 impl PointsDb {
-    /// How the trials that a filter means ended, by evaluation and task, with the numbers that are asked for.
+    /// Outcomes and the given measures of the trials that a filter selects, by evaluation and task.
     ///
-    /// Only the columns that are needed are read. What has no trial is left out.
+    /// Only the needed columns are read. Evaluations and tasks without trials are omitted.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -116,7 +116,7 @@ impl PointsDb {
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
                 let [evals, tasks] = ["eval_id", "base_task"].map(|name| TextColumn::new(&batch, name));
-                // A file holds one evaluation and one task, so that what belongs together mostly comes together.
+                // A file holds one evaluation and one task, so rows that belong together are mostly adjacent.
                 let mut start = 0;
                 while start < batch.num_rows() {
                     let (eval, task) = (evals.value(start), tasks.value(start));
@@ -133,7 +133,7 @@ impl PointsDb {
         })
     }
 
-    /// The trials at the points that a filter means.
+    /// The trials at the points that a filter selects.
     pub(super) async fn trials_of(&self, filter: &Filter) -> Result<DataFrame, PointsError> {
         let trials = self.session.table("trials").await?;
         if filter.expression(false).is_none() {
@@ -146,12 +146,12 @@ impl PointsDb {
             let values = selected.iter().map(|group| group.key[index].to_string());
             values.collect::<BTreeSet<String>>()
         });
-        // Every evaluation that is meant on every task that is meant, and all points of each.
+        // The filter selects whole units: every selected evaluation on every selected task, with all points.
         let are_complete = selected.len() == evals.len() * tasks.len()
             && selected
                 .iter()
                 .all(|group| all.iter().any(|every| every.key == group.key && every.points == group.points));
-        // What these conditions rule out is not decoded, and most of it not even read.
+        // Rows that these conditions exclude are not decoded, and most of them not even read.
         let one_of = |name: &str, values: BTreeSet<String>| {
             col(name).in_list(values.into_iter().map(lit).collect(), false)
         };

@@ -1,4 +1,4 @@
-//! Trials as they are, of one evaluation on one task.
+//! The trials of one evaluation on one task.
 
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{col, lit};
@@ -8,7 +8,7 @@ use super::{PointsDb, QueryResult, StoredTrials};
 use crate::{BoxFuture, Filter, PointsError};
 
 impl PointsDb {
-    /// The trials of an evaluation on a task at the points that a filter means, by coordinates, index and repeat.
+    /// The trials of an evaluation on a task at the points that a filter selects, sorted by parameters, index and repeat.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -28,7 +28,7 @@ impl PointsDb {
         })
     }
 
-    /// Of these trials, those at the points that are meant.
+    /// Limits trials to the points that match a condition.
     pub(super) async fn at_points(
         &self,
         trials: DataFrame,

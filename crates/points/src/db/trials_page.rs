@@ -1,7 +1,7 @@
-//! Trials to look at: a few at a time, found by the points that they are at.
+//! Pages of trials, found by their points.
 //!
-//! Whoever pages through trials knows from the counters how many there are at each point, and so which points a page
-//! shows. Only their file is read, however many trials the study has.
+//! The counters tell how many trials each point has, and so which points are on a page. Only the files of these points
+//! are read, however many trials the study has.
 
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::{Expr, col, lit};
@@ -18,12 +18,12 @@ pub struct PointSet<'a> {
     pub eval_id: &'a str,
     /// The task.
     pub base_task: &'a str,
-    /// The coordinates of each, as canonical JSON.
+    /// The parameters of each point, as canonical JSON.
     pub params: &'a [&'a str],
 }
 
 impl PointSet<'_> {
-    /// What holds of a trial at these points of which something else holds too.
+    /// The condition that a trial is at one of these points and matches another condition.
     pub(super) fn with(&self, condition: Option<Expr>) -> Expr {
         let params = self.params.iter().map(|params| lit(*params)).collect();
         let at_points = col("eval_id")
@@ -34,21 +34,21 @@ impl PointSet<'_> {
     }
 }
 
-/// A trial among those of its point and evaluation.
+/// Identifies a trial within its point and evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialNumber {
-    /// Place of the test in the stream of its point.
+    /// Index of the problem at its point.
     pub index: u64,
     /// Which repeat of the same request.
     pub repeat: u32,
 }
 
-/// What must hold of a trial, whatever its point.
+/// Selects trials by properties other than their point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialFilter {
-    /// It ended in one of these ways; in any, if none is named.
+    /// One of these outcomes; any if empty.
     pub statuses: Vec<Outcome>,
-    /// Its answer or its target has this in it, in capitals or not.
+    /// Text that the answer or the target contains, ignoring case.
     pub text: Option<String>,
 }
 
@@ -68,22 +68,22 @@ impl TrialFilter {
     }
 }
 
-/// How many trials are meant at a point.
+/// The number of selected trials at a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointTrialCount {
     /// The evaluation.
     pub eval_id: String,
     /// The task.
     pub base_task: String,
-    /// The coordinates, as canonical JSON.
+    /// The parameters, as canonical JSON.
     pub params: String,
-    /// How many.
+    /// The number of trials.
     pub n: u64,
 }
 
 impl PointsDb {
-    /// The trials at some points of one evaluation on one task: by coordinates, index and repeat, without the first
-    /// `skip`, and at most so many.
+    /// The trials at some points of one evaluation on one task, sorted by parameters, index and repeat, with offset and
+    /// limit.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -97,7 +97,7 @@ impl PointsDb {
         Box::pin(async move { self.stored_trials(points.with(which.expression()), skip, max).await })
     }
 
-    /// Which trials there are at a point of one evaluation, in order. Nothing else of them is read.
+    /// The indices and repeats of the trials at a point of one evaluation, sorted. Only these columns are read.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.
@@ -120,8 +120,8 @@ impl PointsDb {
         })
     }
 
-    /// How many trials are meant at each point that has any. Without a text the counters would tell; with one, all
-    /// trials that the points allow are read.
+    /// The number of selected trials per point, without points that have none. Needed only for a text filter, which
+    /// reads all trials at these points; other counts are in the counters.
     ///
     /// # Errors
     /// A [`PointsError`] when the trials cannot be read.

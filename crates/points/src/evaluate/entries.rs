@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::scoring::UnmarkedEntries;
 
-/// The entries of the cache of one model and namespace.
+/// The cache entries of one model and namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EntryAccount {
     /// The model as requests name it.

@@ -16,11 +16,11 @@ pub struct KeptUnit {
     pub trials: u64,
     /// Trials that the new files would have held.
     pub found: u64,
-    /// What has changed since the files were written.
+    /// What changed since the files were written.
     pub reason: String,
 }
 
-/// The files that stand where a unit is to be written, if they hold more trials, and what they count.
+/// The existing files of a unit if they hold more trials than the new ones would, and their counts.
 pub(super) fn larger_unit(
     study: &Path,
     writer: &UnitWriter,
@@ -37,21 +37,21 @@ pub(super) fn larger_unit(
     Some((KeptUnit { trials: trials.rows, found, reason }, counts))
 }
 
-/// What differs between the study and cache that files were made from and those of now.
+/// Describes how the study or cache differs from the one the files were written from.
 fn reason(then: &Provenance, now: &Provenance) -> String {
     if then.seed != now.seed {
         return format!("the seed of the study was {} and is now {}", then.seed, now.seed);
     }
     if then.task_version != now.task_version {
-        return "the task or dataset is another version now".to_owned();
+        return "the version of the task or dataset has changed".to_owned();
     }
     if then.suite_hash != now.suite_hash {
-        return "the suite has other points or counts now".to_owned();
+        return "the points or counts of the suite have changed".to_owned();
     }
     if now.mark.entries() < then.mark.entries() {
         return "the cache holds fewer entries now".to_owned();
     }
-    "the requests of the study have changed (template, sampler, parameters or cache namespace), or entries have gone from \
-     the cache"
+    "the requests of the study have changed (template, sampler, parameters or cache namespace), or entries were removed \
+     from the cache"
         .to_owned()
 }

@@ -1,4 +1,4 @@
-//! Scores the points of a unit in pieces that threads share: a generated point is one piece, a dataset many.
+//! Scores the points of a unit in parallel pieces: a generated point is one piece, a dataset is many.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering;
@@ -14,8 +14,8 @@ use crate::gzip_size::GzipSizer;
 use crate::scoring::{ScoredTrial, UnmarkedEntries, WalkRange, Walked, walk};
 use crate::{PointTrials, PointsError, Trial};
 
-/// Problems of a dataset that are scored together. Generated points are not divided: each of their problems draws from
-/// the same stream.
+/// Problems of a dataset that are scored together. Generated points are not divided because their problems come from
+/// one random stream.
 const PROBLEMS_PER_PIECE: usize = 256;
 
 /// Problems of a point that one thread scores.
@@ -27,17 +27,17 @@ pub(super) struct Piece<'p> {
 /// The scored responses of a piece.
 pub(super) struct ScoredPiece {
     pub(super) trials: Vec<Trial>,
-    /// How many of them the study does not plan.
+    /// How many of them are not planned by the study.
     pub(super) beyond_plan: u64,
     pub(super) walked: Walked,
-    /// The trials as lines, if anybody wants them.
+    /// The trials as lines, if requested.
     pub(super) answers: Vec<u8>,
 }
 
 /// Appends a trial to lines of text.
 type Format<'s> = dyn Fn(&Eval, &ScoredTrial<'_>, &mut Vec<u8>) + Sync + 's;
 
-/// Scores pieces, each on whatever thread it is called from.
+/// Scores pieces; can be called from any thread.
 pub(super) struct PieceScorer<'s> {
     study: &'s Study,
     selection: &'s Selection,
@@ -66,7 +66,7 @@ impl<'s> PieceScorer<'s> {
         self.study.count_at(point, self.selection) as u64 * u64::from(self.study.repeats)
     }
 
-    /// The pieces of points, as far as these were ever requested.
+    /// The pieces of all points that were ever requested.
     pub(super) fn pieces<'p>(&self, points: &'p [Point<'p>], marks: &Marks) -> Vec<Piece<'p>> {
         let of_point = |point: &'p Point<'p>| {
             let planned = self.study.count_at(point, self.selection);
@@ -106,7 +106,7 @@ impl<'s> PieceScorer<'s> {
                 trials.push(trial(scored, sizer));
                 ControlFlow::Continue(())
             };
-            // A dataset is looked up to its end anyway.
+            // A dataset is always looked up to its end.
             let beyond = beyond && point.task.listed().is_none();
             let (repeats, stop) = (self.repeats, &self.progress.stop);
             let range = WalkRange { problems: problems.clone(), repeats, stop, unmarked, beyond };
@@ -157,7 +157,7 @@ fn trial(scored: ScoredTrial<'_>, sizer: &mut GzipSizer) -> Trial {
     }
 }
 
-/// What a thread reuses from one piece to the next.
+/// State that a thread reuses from one piece to the next.
 struct Worker {
     reader: Reader,
     sizer: GzipSizer,

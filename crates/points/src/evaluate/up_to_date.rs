@@ -1,4 +1,4 @@
-//! Finds files that need not be written again.
+//! Finds files that are up to date.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,8 +25,8 @@ impl<'s> UpToDate<'s> {
         Self { study, reader, changes: HashMap::new() }
     }
 
-    /// What the files of an evaluation on a task count, and the entries that they were made from, if making them again
-    /// would give the same. Files that are damaged or not there are made again.
+    /// The counts of the files of an evaluation on a task and the entries they were scored from, if scoring again would
+    /// give the same result. `None` for missing or damaged files.
     pub(super) fn find(
         &mut self,
         eval: &Eval,
@@ -54,7 +54,7 @@ impl<'s> UpToDate<'s> {
     }
 }
 
-/// What a file of points counts, unless it cannot be read.
+/// The total counts of a points file, or `None` if it can't be read.
 pub(super) fn stored_counts(points: &FileInfo) -> Result<Option<TrialCounts>, PointsError> {
     let Ok(rows) = points.read(FileKind::Points) else { return Ok(None) };
     let rows = concat_batches(&schema::POINTS, &rows)?;

@@ -1,4 +1,4 @@
-//! The card of a dataset: what is in it, where it comes from, and what it cannot say.
+//! The dataset card: contents, sources and limitations.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Exported, Unit};
 use crate::{PointsDb, TrialCounts};
 
-/// The text of the card; its head is what Hugging Face reads.
+/// The text of the card, with the YAML front matter that Hugging Face reads.
 pub(super) fn dataset_card(
     db: &PointsDb,
     units: &[Unit<'_>],
@@ -23,12 +23,12 @@ pub(super) fn dataset_card(
     };
     line("# Trials of language models\n");
     line(&format!(
-        "{} trials, each one prompt sent once, with what was asked, what was answered, and how it was judged. Written by \
-         reasonscape {}.\n",
+        "{} trials. Each trial is one prompt sent once, with the prompt, the reply and its score. Written by reasonscape \
+         {}.\n",
         exported.trials,
         env!("CARGO_PKG_VERSION")
     ));
-    line("| model | template | sampler | task | trials | correct | truncated | from |");
+    line("| model | template | sampler | task | trials | correct | truncated | source |");
     line("| --- | --- | --- | --- | --: | --: | --: | --- |");
     for unit in units {
         let eval = unit.eval;
@@ -42,28 +42,28 @@ pub(super) fn dataset_card(
     }
     line("\n## Columns\n");
     line(
-        "A trial is known by `model`, `template`, `sampler`, `base_task`, `params` (canonical JSON), `index` and `repeat`; \
-         the same `index` of the same task is the same test for every model. `status` is `correct`, `incorrect` or \
-         `truncated`; `guess` is the chance that a blind guess is right. `messages`, `reasoning` and `reply` are what was \
-         asked and answered.\n",
+        "A trial is identified by `model`, `template`, `sampler`, `base_task`, `params` (canonical JSON), `index` and \
+         `repeat`; the same `index` of the same task and `params` is the same problem for every model. `status` is \
+         `correct`, `incorrect` or `truncated`; `guess` is the probability of a correct random guess. `messages` is the \
+         prompt, `reasoning` and `reply` are the response.\n",
     );
-    line("## What to mind\n");
-    line("- A truncated trial has no answer: it is neither right nor wrong.");
+    line("## Limitations\n");
+    line("- A truncated trial has no answer: it is neither correct nor incorrect.");
     if !db.truncation_unknown().is_empty() {
         line(
-            "- Where truncated is `?`, nobody wrote down which answers were cut off; such an answer counts as it was scored.",
+            "- Where truncated is `?`, the log does not record which responses were truncated; they count as scored.",
         );
     }
     if !db.imported().is_empty() {
-        line("- Trials that were imported are judged by the tool that made the log, not by reasonscape.");
+        line("- Imported trials were scored by the tool that wrote the log, not by reasonscape.");
     }
     if exported.without_text > 0 {
         line(&format!(
-            "- {} trials have no `messages` and no `reply`: the cache did not have them.",
+            "- {} trials have no `messages` and no `reply`, because they are not in the cache.",
             exported.without_text
         ));
     }
-    line("- Prompts may be of datasets with licences of their own. The licence above is for you to set.");
+    line("- Prompts may come from datasets with their own licenses. Set the license above yourself.");
     text
 }
 

@@ -1,4 +1,4 @@
-//! A dataset as Hugging Face has them: a card, and Parquet files that anything opens.
+//! Exports trials as a Hugging Face dataset: a dataset card and Parquet files.
 
 use std::fs::File;
 use std::path::Path;
@@ -20,11 +20,11 @@ use crate::{Filter, PointsDb, PointsError, StoredTrial, TranscriptReader};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::TranscriptMessage;
 
-/// Writes the trials that a filter means as a dataset in a folder that is not there yet: `README.md`, which is its
-/// card, and a Parquet file for each evaluation under `data`. It appears whole or not at all.
+/// Writes the trials that a filter selects as a dataset in a new directory: `README.md` (the dataset card) and one
+/// Parquet file per evaluation under `data`. The directory appears complete or not at all.
 ///
 /// # Errors
-/// A [`PointsError`] when the trials or the cache cannot be read, the folder is there, or cannot be written.
+/// A [`PointsError`] if the trials or the cache can't be read, or the directory exists or can't be written.
 pub async fn export_dataset(
     db: &PointsDb,
     cache: Option<&Cache>,
@@ -34,7 +34,7 @@ pub async fn export_dataset(
 ) -> Result<Exported, PointsError> {
     if dir.exists() {
         return Err(PointsError::InvalidQuery(format!(
-            "`{}` is there already and is left as it is; name another folder",
+            "`{}` already exists; choose another directory",
             dir.display()
         )));
     }
@@ -46,7 +46,7 @@ pub async fn export_dataset(
     let units = units(db, filter).await?;
     progress.total.store(units.iter().map(|unit| unit.counts.n).sum(), Ordering::Relaxed);
     let data = work.path().join("data");
-    std::fs::create_dir(&data).map_err(PointsError::io("make the folder", &data))?;
+    std::fs::create_dir(&data).map_err(PointsError::io("create the directory", &data))?;
     let mut transcripts = TranscriptReader::open(cache)?;
     let mut exported = Exported::default();
     for of_eval in units.chunk_by(|a, b| a.eval.eval_id == b.eval.eval_id) {
@@ -59,7 +59,7 @@ pub async fn export_dataset(
     let readme = work.path().join("README.md");
     let text = card::dataset_card(db, &units, &exported, schema().fields());
     std::fs::write(&readme, text).map_err(PointsError::io("write", &readme))?;
-    // A folder for temporary files is its owner's alone; a dataset is as open as other folders.
+    // Temporary directories are private to their owner; the dataset gets the permissions of a normal directory.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -107,7 +107,7 @@ async fn write(
     Ok(())
 }
 
-/// How the values of a column are read from a trial.
+/// How to read the values of a column from a trial.
 enum Values {
     Text(fn(&ExportedTrial) -> Option<&str>),
     Integer(fn(&StoredTrial) -> Option<i64>),
@@ -115,7 +115,7 @@ enum Values {
     Messages,
 }
 
-/// The columns of the table of trials with the status in a word, and the transcript.
+/// The columns of the `trials` table with the status by name, and the transcript.
 const COLUMNS: [(&str, Values); 28] = [
     ("eval_id", Values::Text(|row| Some(&row.trial.eval_id))),
     ("model", Values::Text(|row| Some(&row.trial.model))),
@@ -147,7 +147,7 @@ const COLUMNS: [(&str, Values); 28] = [
     ("prob_correct", Values::Real(|trial| trial.prob_correct)),
 ];
 
-/// A number as Parquet has it; every stored one fits, since it was read from Parquet.
+/// A number as a Parquet integer; every stored number fits, since it was read from Parquet.
 fn integer(number: u64) -> Option<i64> {
     i64::try_from(number).ok()
 }

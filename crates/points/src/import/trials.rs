@@ -19,7 +19,7 @@ use crate::gzip_size::GzipSizer;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 use reasonscape_ingest::Progress;
 
-/// A trial, its entry in the cache, and its score as it is in the log.
+/// A trial, its cache entry, and its score in the log.
 struct IngestedTrial {
     trial: Trial,
     entry: Entry,
@@ -47,7 +47,7 @@ impl TrialBuilder {
         Self { info, eval }
     }
 
-    /// The trial of a sample and its entry in the cache.
+    /// The trial of a sample and its cache entry.
     fn build(&self, sample: LogSample<'_>, sizer: &mut GzipSizer) -> Result<IngestedTrial, String> {
         let status = self.info.threshold.status(sample.score, sample.is_truncated)?;
         let request = self.stored_request(&sample);
@@ -93,9 +93,8 @@ impl TrialBuilder {
     /// The prompt of a sample in the form of a request to the OpenAI chat API, as canonical JSON:
     /// `{"doc_id":…,"messages":[{"content":…,"role":…}],"model":…,"run":…,"source":…,"task":…}`.
     ///
-    /// No such request was sent. The form is that of evaluated trials, so that everything that shows cached prompts
-    /// shows imported ones too; `source`, `run`, `task` and `doc_id` say where the prompt comes from and make its cache
-    /// key unique.
+    /// No such request was sent. The form is that of evaluated trials, so that cached prompts and imported ones are
+    /// displayed the same way; `source`, `run`, `task` and `doc_id` identify the prompt and make its cache key unique.
     fn stored_request(&self, sample: &LogSample<'_>) -> String {
         let text = |text: &str| Json::String(text.to_owned());
         let messages = sample.messages.iter().map(|(role, content)| {
@@ -185,7 +184,7 @@ impl TrialBuilder {
     }
 }
 
-/// What was imported from a log.
+/// The result of importing one log.
 struct IngestSummary {
     counts: TrialCounts,
     correct: u64,
@@ -195,8 +194,7 @@ struct IngestSummary {
     skipped: BTreeMap<&'static str, u64>,
 }
 
-/// Imports one log into a study. If anything fails, or if it is stopped, no trial of it is stored; `None` means that it
-/// was stopped.
+/// Imports one log into a study. If it fails or is stopped, no trial is stored; `None` means that it was stopped.
 pub(super) fn ingest(
     log: &Log,
     study: &Path,
@@ -212,7 +210,7 @@ pub(super) fn ingest(
             progress,
             GzipSizer::default,
             |sizer, sample| builder.build(sample, sizer).map(Box::new),
-            // A writer that has hung up has failed, and its error is returned below.
+            // A send fails only if the writer failed; its error is returned below.
             &mut |batch| match sender.send(batch) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
@@ -294,7 +292,7 @@ impl TrialWriter {
         *self.summary.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Replaces the files. Samples that were skipped count as missing, as do those that the run never reached.
+    /// Replaces the files. Skipped samples count as missing, as do those that the run never reached.
     fn finish(mut self, provenance: &Provenance, planned: u64) -> Result<IngestSummary, PointsError> {
         let duplicates = self.summary.skipped.get(skip_reason::DUPLICATE).copied().unwrap_or(0);
         let skipped = self.summary.skipped.values().sum::<u64>() - duplicates;

@@ -63,7 +63,7 @@ fn measure(repeats: u32, knows: f64, cut: f64) {
         }
         for (is_choice, (all, inside)) in held {
             assert_eq!(all, if is_choice { repeats } else { 3 * repeats });
-            let kind = if is_choice { "2 options" } else { "Write-in" };
+            let kind = if is_choice { "2 options" } else { "Free-form" };
             let promised = documented(&format!("{kind}, truncation {cut}\n"), knows, mode);
             let found = f64::from(inside) / f64::from(all);
             let deviation = (promised * (1.0 - promised) / f64::from(all)).sqrt();

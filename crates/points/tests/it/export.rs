@@ -102,7 +102,7 @@ fn writes_a_dataset_completely_or_not_at_all() {
     assert!(write(&stopped).unwrap().stopped && !folder.exists());
     assert_eq!(write(&Progress::default()).unwrap().trials, 30);
     let message = write(&Progress::default()).unwrap_err().to_string();
-    assert!(message.contains("is there already"), "{message}");
+    assert!(message.contains("already exists"), "{message}");
 
     let files: Vec<_> =
         fs::read_dir(folder.join("data")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -131,8 +131,8 @@ fn reports_files_that_are_not_parquet() {
             let study = small_study();
             let path = unit_file(&study, kind);
             fs::write(&path, bytes).unwrap();
-            let remedy = "delete it and run `reasonscape evaluate`, which makes it again";
-            let error = assert_open_fails(&study, &path, &["is not a sound Parquet file", remedy]);
+            let remedy = "delete it and run `reasonscape evaluate` to rebuild it";
+            let error = assert_open_fails(&study, &path, &["is not a valid Parquet file", remedy]);
             assert!(matches!(error, PointsError::Damaged { .. }));
         }
     }
@@ -146,7 +146,7 @@ fn reports_truncated_files_as_damaged() {
         let whole = fs::read(&path).unwrap();
         for end in (0..whole.len()).step_by(97).chain([whole.len() - 1]) {
             fs::write(&path, &whole[..end]).unwrap();
-            assert_open_fails(&study, &path, &["is not a sound Parquet file"]);
+            assert_open_fails(&study, &path, &["is not a valid Parquet file"]);
         }
     }
 }
@@ -186,7 +186,7 @@ fn rejects_foreign_parquet_files() {
         writer.write(&batch).unwrap();
         writer.close().unwrap();
         let words =
-            ["was not written by reasonscape", "`reasonscape.format`", "move it out of the study's folder"];
+            ["was not written by reasonscape", "`reasonscape.format`", "move it out of the study directory"];
         let error = assert_open_fails(&study, &path, &words);
         assert!(matches!(error, PointsError::Foreign { .. }));
     }
@@ -196,11 +196,14 @@ fn rejects_foreign_parquet_files() {
 fn reports_unsupported_formats_with_a_remedy() {
     for kind in ["trials", "points"] {
         for (format, words) in [
-            ("0", vec!["has format 0, and this program reads 1 and later", "run `reasonscape evaluate`"]),
-            ("999", vec!["has format 999, and this program knows up to 3", "update reasonscape"]),
-            ("one", vec!["`one` is no format"]),
-            ("-1", vec!["`-1` is no format"]),
-            ("99999999999", vec!["is no format"]),
+            (
+                "0",
+                vec!["has format 0, but this version reads formats from 1 on", "run `reasonscape evaluate`"],
+            ),
+            ("999", vec!["has format 999, but this version reads formats up to 3", "update reasonscape"]),
+            ("one", vec!["invalid format `one`"]),
+            ("-1", vec!["invalid format `-1`"]),
+            ("99999999999", vec!["invalid format"]),
         ] {
             let study = small_study();
             let path = unit_file(&study, kind);
@@ -215,10 +218,10 @@ fn reports_unsupported_formats_with_a_remedy() {
 fn checks_file_metadata() {
     for kind in ["trials", "points"] {
         for (key, value, words) in [
-            ("reasonscape.eval", "{}", "what it says of itself cannot be read"),
-            ("reasonscape.eval", "[", "what it says of itself cannot be read"),
-            ("reasonscape.provenance", "nonsense", "what it says of itself cannot be read"),
-            ("reasonscape.kind", "pictures", "it holds pictures, not"),
+            ("reasonscape.eval", "{}", "invalid metadata"),
+            ("reasonscape.eval", "[", "invalid metadata"),
+            ("reasonscape.provenance", "nonsense", "invalid metadata"),
+            ("reasonscape.kind", "pictures", "it contains pictures, not"),
         ] {
             let study = small_study();
             let path = unit_file(&study, kind);
@@ -230,7 +233,7 @@ fn checks_file_metadata() {
             let path = unit_file(&study, kind);
             let key = format!("reasonscape.{key}");
             rewrite(&path, |metadata| metadata.retain(|pair| pair.key != key), Clone::clone);
-            assert_open_fails(&study, &path, &[&format!("it does not say its `{key}`")]);
+            assert_open_fails(&study, &path, &[&format!("no `{key}` in its metadata")]);
         }
     }
 }
@@ -240,11 +243,11 @@ fn rejects_files_in_the_wrong_folder() {
     let study = small_study();
     let wrong = unit_file(&study, "trials").with_file_name("other.parquet");
     fs::copy(unit_file(&study, "points"), &wrong).unwrap();
-    assert_open_fails(&study, &wrong, &["it holds points, not trials"]);
+    assert_open_fails(&study, &wrong, &["it contains points, not trials"]);
     fs::remove_file(&wrong).unwrap();
     let wrong = unit_file(&study, "points");
     fs::copy(unit_file(&study, "trials"), &wrong).unwrap();
-    assert_open_fails(&study, &wrong, &["it holds trials, not points"]);
+    assert_open_fails(&study, &wrong, &["it contains trials, not points"]);
 }
 
 #[test]
@@ -279,7 +282,7 @@ fn names_missing_and_mistyped_columns() {
                 RecordBatch::try_from_iter(columns).unwrap()
             },
         );
-        assert_open_fails(&study, &path, &["its column `model` holds Int64, not Utf8"]);
+        assert_open_fails(&study, &path, &["column `model` has type Int64, not Utf8"]);
     }
 }
 

@@ -279,20 +279,20 @@ fn explains_invalid_filters() {
     for (item, words) in [
         ("model", "expected `COLUMN=VALUE`"),
         ("", "expected `COLUMN=VALUE`"),
-        ("model=", "there is nothing after `=`"),
-        ("model=  ", "there is nothing after `=`"),
+        ("model=", "the value after `=` is empty"),
+        ("model=  ", "the value after `=` is empty"),
         ("modle=x", "did you mean `model`?"),
         ("manifolds=x", "did you mean `manifold`?"),
         (
             "task=x",
-            "there are eval_id, model, template, sampler, base_task, params, manifold, facets.NAME and params.NAME",
+            "expected one of eval_id, model, template, sampler, base_task, params, manifold, facets.NAME, params.NAME",
         ),
         ("length=8", "unknown column `length`"),
         ("params.=8", "unknown column `params.`"),
         ("facets.=8", "unknown column `facets.`"),
-        ("params.length=8..low", "`low` is no number"),
-        ("params.length=9..8", "nothing lies between 9 and 8"),
-        ("params.length=nan..8", "nothing lies between"),
+        ("params.length=8..low", "`low` is not a number"),
+        ("params.length=9..8", "the range from 9 to 8 is empty"),
+        ("params.length=nan..8", "the range from NaN to 8 is empty"),
     ] {
         let error = Filter::parse([item]).unwrap_err();
         assert!(error.to_string().contains(words), "`{words}` is not in: {error}");

@@ -416,7 +416,7 @@ fn imports_the_latest_run_and_reports_the_others() {
     fs::copy(logs("inspect/add-small.eval"), folder.path().join("b.eval")).unwrap();
     let found = Logs::open_inspect(&[folder.path().to_owned()], &LogOptions::default()).unwrap();
     let [remark] = found.notes() else { panic!("{:?}", found.notes()) };
-    assert!(remark.contains("is left out") && remark.contains("--model"), "{remark}");
+    assert!(remark.contains("is skipped") && remark.contains("--model"), "{remark}");
 }
 
 const START: &str = r#"{"version": 2, "eval": {"task": "t", "model": "m", "run_id": "r"}, "plan": {}}"#;
@@ -545,7 +545,7 @@ fn scores_outside_0_to_1_need_a_threshold() {
     fs::write(&path, stored_zip(&members)).unwrap();
     let study = TempDir::new().unwrap();
     let error = inspect(study.path(), &path, &LogOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("score of 7") && error.contains("--threshold"), "{error}");
+    assert!(error.contains("score 7") && error.contains("--threshold"), "{error}");
     assert!(!study.path().join("trials/eval=").exists());
     let options = LogOptions { threshold: Some(5.0), ..LogOptions::default() };
     assert_eq!(only_unit(&inspect(study.path(), &path, &options).unwrap()).counts.n_e, 1);
@@ -584,10 +584,10 @@ fn rejects_malformed_zips_with_a_remedy() {
     for end in [100, whole.len() / 2, whole.len() - 1] {
         given(&whole[..end], &["copy it again"]);
     }
-    given(b"", &["no log of Inspect", "`.eval`"]);
-    given(b"PK", &["no log of Inspect"]);
-    given(b"Once upon a time", &["no log of Inspect"]);
-    given(&stored_zip(&[("a.txt", "hello")]), &["without `header.json`"]);
+    given(b"", &["not an Inspect log", "`.eval`"]);
+    given(b"PK", &["not an Inspect log"]);
+    given(b"Once upon a time", &["not an Inspect log"]);
+    given(&stored_zip(&[("a.txt", "hello")]), &["neither `header.json`"]);
     given(&stored_zip(&[("header.json", "{")]), &["`header.json`", "damaged"]);
     given(&stored_zip(&[("header.json", "{\"eval\": {}}")]), &["no `eval.task`"]);
     given(
@@ -607,10 +607,10 @@ fn rejects_malformed_zips_with_a_remedy() {
     flipped[middle..middle + 64].fill(0x55);
     given(&flipped, &["copy it again"]);
     fs::remove_file(&path).unwrap();
-    assert_import_fails(|study| inspect(study, &path, &none), &["log.eval", "that is there"]);
+    assert_import_fails(|study| inspect(study, &path, &none), &["log.eval", "expected a file or directory"]);
     assert_import_fails(
         |study| inspect(study, folder.path(), &none),
-        &["no log of Inspect in it", "--log-dir"],
+        &["no Inspect logs found", "--log-dir"],
     );
     assert_import_fails(
         |study| inspect(study, &logs("inspect/chunked.eval"), &none),
@@ -643,12 +643,12 @@ fn rejects_malformed_lines_with_a_remedy() {
         assert_import_fails(|study| lm_eval(study, folder.path(), &none), &[words, &["samples_t_"]].concat());
     };
     given("", &["is empty"]);
-    given("{", &["line 1", "mend or remove the line"]);
+    given("{", &["line 1", "fix or remove the line"]);
     given("[]", &["line 1"]);
     given("\u{0}\u{1}", &["line 1"]);
     given(&format!("{line}\n\n{{\"doc_id\": 1}}\n"), &["line 3", "missing field `resps`"]);
     given(&line.replace("\"doc_id\": 0", "\"doc_id\": -1"), &["line 1", "`doc_id` is -1"]);
-    given(&line.replace("\"acc\": 1", "\"f1\": [0, 1]"), &["no metric"]);
+    given(&line.replace("\"acc\": 1", "\"f1\": [0, 1]"), &["none of its metrics"]);
     fs::write(&path, line).unwrap();
     let study = TempDir::new().unwrap();
     let imported = lm_eval(study.path(), folder.path(), &none).unwrap();
@@ -657,7 +657,7 @@ fn rejects_malformed_lines_with_a_remedy() {
     fs::remove_file(&path).unwrap();
     assert_import_fails(
         |study| lm_eval(study, folder.path(), &none),
-        &["no log of lm-eval in it", "--output_path"],
+        &["no lm-eval logs found", "--output_path"],
     );
     assert_import_fails(
         |study| lm_eval(study, &logs("lm-eval/no-samples"), &none),
@@ -665,7 +665,7 @@ fn rejects_malformed_lines_with_a_remedy() {
     );
     let other = folder.path().join("notes.txt");
     fs::write(&other, "hello").unwrap();
-    assert_import_fails(|study| lm_eval(study, &other, &none), &["notes.txt", "is no log of lm-eval"]);
+    assert_import_fails(|study| lm_eval(study, &other, &none), &["notes.txt", "not an lm-eval log"]);
     fs::write(&path, line).unwrap();
     fs::write(folder.path().join("results_2026-01-01T00-00-00.json"), "{\"results\": 1}").unwrap();
     assert_import_fails(|study| lm_eval(study, folder.path(), &none), &["results_2026", "move it away"]);

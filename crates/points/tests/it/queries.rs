@@ -243,5 +243,5 @@ fn writes_query_results_as_parquet() {
         let answer = db.sql("SELECT status_name(status + 1) FROM trials").await.unwrap();
         answer.write_parquet(&mut Vec::new(), &path).await.unwrap_err()
     });
-    assert!(error.to_string().contains("3 is no status"), "{error}");
+    assert!(error.to_string().contains("3 is not a status"), "{error}");
 }

@@ -17,7 +17,7 @@ fn unreadable_replies_are_retryable() {
         ("", "is empty"),
         ("<!DOCTYPE html><html>", "is a page of HTML"),
         ("data: {\"choices\": []}\n\n", "is a stream of events"),
-        ("{\"choices\": [", "breaks off in the middle"),
+        ("{\"choices\": [", "ends in the middle"),
         ("{\"choices\": ]}", "is not JSON (line 1, column 13)"),
         ("[1, 2]", "is JSON, but no object"),
         ("\"text\"", "is JSON, but no object"),

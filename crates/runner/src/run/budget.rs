@@ -1,4 +1,4 @@
-//! What is left of the budget of a run.
+//! The remaining budget of a run.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use reasonscape_providers::Usage;
 use reasonscape_study::{Budget, Eval, Shard};
 
-/// What all evaluations of a run have used up of its budget.
+/// How much of the budget all evaluations of a run have used.
 #[derive(Debug)]
 pub(super) struct BudgetTracker {
     budget: Budget,
     started: Instant,
     tokens: AtomicU64,
     requests: AtomicU64,
-    /// In millionths, because it is counted as an integer.
+    /// In millionths, so that it can be an atomic integer.
     money: AtomicU64,
 }
 
 impl BudgetTracker {
-    /// A shard may use its part of what the study may use; the time is that of all shards, since they run side by side.
+    /// A shard gets its fraction of the study's budget, except for the time: shards run in parallel.
     pub(super) fn new(budget: Budget, shard: Shard) -> Self {
         let budget = Budget {
             tokens: budget.tokens.map(|tokens| shard.part_of(tokens)),
@@ -35,10 +35,10 @@ impl BudgetTracker {
         }
     }
 
-    /// Counts a request that is about to be sent.
+    /// Counts a request before it is sent.
     ///
     /// # Errors
-    /// What is used up, if anything; then nothing is counted.
+    /// The limit that is reached, if any; the request is then not counted.
     pub(super) fn take_request(&self) -> Result<(), String> {
         if let Some(reason) = self.exhausted() {
             return Err(reason);
@@ -51,7 +51,7 @@ impl BudgetTracker {
         }
     }
 
-    /// Counts the tokens of a reply, and their cost.
+    /// Counts the tokens of a reply and their cost.
     pub(super) fn add_usage(&self, eval: &Eval, usage: Usage) {
         let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
         self.tokens.fetch_add(prompt + completion, Relaxed);
@@ -60,12 +60,12 @@ impl BudgetTracker {
         }
     }
 
-    /// When the time is used up, if it is limited.
+    /// When the time limit is reached, if there is one.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.budget.time.and_then(|limit| self.started.checked_add(limit))
     }
 
-    /// What is used up apart from requests, if anything.
+    /// The limit that is reached other than that of requests, if any.
     pub(super) fn exhausted(&self) -> Option<String> {
         let reached = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let Budget { tokens, money, time, .. } = self.budget;
@@ -73,7 +73,7 @@ impl BudgetTracker {
             return Some(format!("the budget of {limit} tokens is used up"));
         }
         if let Some(limit) = money.filter(|limit| self.money.load(Relaxed) as f64 / 1e6 >= *limit) {
-            return Some(format!("the budget of {limit} in money is used up"));
+            return Some(format!("the cost budget of {limit} is used up"));
         }
         let is_over = |limit: &Duration| self.started.elapsed() >= *limit;
         time.filter(is_over).map(|limit| format!("the budget of {} seconds is used up", limit.as_secs_f64()))

@@ -1,4 +1,4 @@
-//! From the plan to the wire: claims each request, so that no other process sends it too.
+//! Claims planned requests, so that no other process sends them too.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use super::counters::EvalCounters;
 use super::eval_runner::EvalRunner;
 use super::planner::{Batch, PLAN_QUEUE, PlanMessage};
 
-/// Claims made at once: those of some milliseconds, since they wait as long for the disk as the answers do.
+/// Maximum claims per transaction: claims wait for the disk as long as responses do, so they are batched.
 const CLAIM_BATCH: usize = 512;
 /// How often to check whether another process has answered a request it claimed.
 const FOREIGN_CLAIM_POLL: Duration = Duration::from_millis(300);
 
 impl<'s> EvalRunner<'_, 's> {
-    /// Claims every trial of the plan, and passes on what is granted until the plan ends.
+    /// Claims every trial of the plan, and forwards the granted ones until the plan ends.
     pub(super) async fn claim_plan(
         &self,
         mut planned: mpsc::Receiver<PlanMessage<'s>>,
@@ -29,13 +29,14 @@ impl<'s> EvalRunner<'_, 's> {
         while planned.recv_many(&mut messages, PLAN_QUEUE).await > 0 {
             let (mut offered, mut marks) = (Vec::new(), Vec::new());
             for message in messages.drain(..) {
-                let Batch { uncached, cached, marks: raised } = match message {
+                let Batch { uncached, cached, saved, marks: raised } = match message {
                     PlanMessage::Batch(batch) => batch,
                     PlanMessage::Failed(error) => return Err(error),
                 };
                 EvalCounters::add(&self.counters.planned, uncached.len() as u64 + cached);
                 offered.extend(uncached);
                 marks.extend(raised);
+                self.counters.add_saved(&saved);
                 if cached > 0 {
                     self.count_cached(cached).await;
                 }
@@ -44,13 +45,19 @@ impl<'s> EvalRunner<'_, 's> {
                 return Ok(());
             }
             if !marks.is_empty() {
-                // Before any of them is sent: scoring looks no further than the marks.
-                self.shared.writer.raise_marks(marks).await?;
+                // Raise the marks before any request is sent: scoring reads only up to the marks.
+                match self.shared.writer.raise_marks(marks).await {
+                    Err(error) if error.is_unwritable() => {
+                        self.shared.storage.fail(&error);
+                        return Ok(());
+                    }
+                    raised => raised?,
+                }
             }
             claimed_elsewhere.extend(self.claim_batch(offered, &granted).await?);
         }
         self.counters.finish_plan();
-        // Another process has answered these by now, or soon will, or has given up its claims.
+        // By now or soon, the other process has answered these or released its claims.
         while !claimed_elsewhere.is_empty() && !self.is_stopping() {
             self.idle.claimed_elsewhere.set(claimed_elsewhere.len() as u64);
             self.wait(FOREIGN_CLAIM_POLL).await;
@@ -60,7 +67,7 @@ impl<'s> EvalRunner<'_, 's> {
         Ok(())
     }
 
-    /// Passes on what is granted, and returns what another process or evaluation has claimed.
+    /// Forwards granted trials, and returns those claimed by another process or evaluation.
     async fn claim_batch(
         &self,
         mut offered: Vec<PlannedTrial<'s>>,
@@ -69,15 +76,21 @@ impl<'s> EvalRunner<'_, 's> {
         let mut claimed_elsewhere = Vec::new();
         for rest in (0..offered.len().div_ceil(CLAIM_BATCH)).rev() {
             let batch = offered.split_off(rest * CLAIM_BATCH);
-            let claims =
-                self.shared.writer.claim(batch.iter().map(|planned| planned.id.clone()).collect()).await?;
+            let ids = batch.iter().map(|planned| planned.id.clone()).collect();
+            let claims = match self.shared.writer.claim(ids).await {
+                Err(error) if error.is_unwritable() => {
+                    self.shared.storage.fail(&error);
+                    return Ok(Vec::new());
+                }
+                claims => claims?,
+            };
             for (planned, claim) in batch.into_iter().zip(claims) {
                 match claim {
-                    // The receiver lives until this sender is dropped.
+                    // The receiver outlives this sender.
                     Claim::Granted => _ = granted.send(planned).await,
                     Claim::Stored => self.count_cached(1).await,
                     Claim::Taken => {
-                        trace!(trial = planned.name(), "claim refused: somebody is asking it");
+                        trace!(trial = planned.name(), "claim refused: already claimed");
                         claimed_elsewhere.push(planned);
                     }
                 }

@@ -1,20 +1,21 @@
-//! The counts of a run and its summary.
+//! Counters of a run and its summary.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use reasonscape_cache::Savings;
 use reasonscape_providers::Usage;
 use reasonscape_study::{Eval, EvalId};
 
-/// Names of missing trials that are kept; the rest are counted.
+/// Maximum names of missing trials to keep; the rest are only counted.
 const MAX_NAMED: usize = 1000;
 
-/// The counts of one evaluation, kept while it runs.
+/// Counters of a running evaluation.
 #[derive(Debug, Default)]
 pub(super) struct EvalCounters {
-    /// Trials of the plan so far.
+    /// Trials planned so far.
     pub(super) planned: AtomicU64,
-    /// Trials that the plan will have: an approximation for a shard, until the plan is finished.
+    /// Total trials of the plan: approximate for a shard until its plan is finished.
     pub(super) announced: AtomicU64,
     pub(super) cached: AtomicU64,
     pub(super) sent: AtomicU64,
@@ -24,6 +25,8 @@ pub(super) struct EvalCounters {
     pub(super) completion_tokens: AtomicU64,
     /// Whether the plan was walked to its end.
     pub(super) plan_finished: AtomicBool,
+    /// Savings from cached responses, without the cost.
+    saved: Mutex<Savings>,
     missing: Mutex<Missing>,
     stopped: Mutex<Option<String>>,
 }
@@ -34,12 +37,12 @@ struct Missing {
     named: Vec<MissingTrial>,
 }
 
-/// A trial that got no answer, and why.
+/// A trial without a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTrial {
-    /// Task, coordinates and index.
+    /// The trial: task, parameters and index.
     pub trial: String,
-    /// Why it has none.
+    /// Why there is no response.
     pub problem: String,
 }
 
@@ -55,7 +58,11 @@ impl EvalCounters {
         Self::add(&self.completion_tokens, usage.completion_tokens.unwrap_or(0));
     }
 
-    /// The end of the plan is reached, so its length is known.
+    pub(super) fn add_saved(&self, saved: &Savings) {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).add(saved);
+    }
+
+    /// Marks the plan as finished, so that its length is exact.
     pub(super) fn finish_plan(&self) {
         self.announced.store(self.planned.load(Relaxed), Relaxed);
         self.plan_finished.store(true, Relaxed);
@@ -69,7 +76,7 @@ impl EvalCounters {
         }
     }
 
-    /// Ends the evaluation early. The first reason is kept; returns whether this was the first.
+    /// Ends the evaluation early. Keeps the first reason; returns whether this was the first.
     pub(super) fn stop(&self, reason: &str) -> bool {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = stopped.is_none();
@@ -85,6 +92,8 @@ impl EvalCounters {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         let (prompt_tokens, completion_tokens) =
             (self.prompt_tokens.load(Relaxed), self.completion_tokens.load(Relaxed));
+        let mut saved = *self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        saved.cost = eval.prices.map(|prices| prices.cost(saved.prompt_tokens, saved.completion_tokens));
         EvalRunSummary {
             eval_index,
             id: eval.id.clone(),
@@ -99,6 +108,7 @@ impl EvalCounters {
             prompt_tokens,
             completion_tokens,
             cost: eval.prices.map(|prices| prices.cost(prompt_tokens, completion_tokens)),
+            saved,
             plan_finished: self.plan_finished.load(Relaxed),
             stopped: self.stopped(),
         }
@@ -114,34 +124,36 @@ pub struct EvalRunSummary {
     pub id: EvalId,
     /// Display name of the evaluation.
     pub name: String,
-    /// Trials planned; an approximation for a shard that ended early.
+    /// Trials planned; approximate for a shard that ended early.
     pub planned: u64,
-    /// Of these, answered before this run, or by another process during it.
+    /// Trials answered before this run, or by another process during it.
     pub cached: u64,
-    /// Requests sent, retries included.
+    /// Requests sent, including retries.
     pub sent: u64,
     /// Trials answered by this run.
     pub answered: u64,
-    /// Of these, truncated.
+    /// Trials answered by this run whose response was truncated.
     pub truncated: u64,
-    /// Trials that were sent and got no answer.
+    /// Trials that were sent and got no response.
     pub missing: u64,
-    /// The first of them by name.
+    /// The first missing trials.
     pub missing_trials: Vec<MissingTrial>,
-    /// Tokens of the prompts that this run sent, as far as they were counted.
+    /// Prompt tokens of this run, as far as the provider reported them.
     pub prompt_tokens: u64,
-    /// Tokens of the completions that this run got.
+    /// Completion tokens of this run.
     pub completion_tokens: u64,
-    /// What this run cost, where prices are known.
+    /// Cost of this run, if prices are known.
     pub cost: Option<f64>,
-    /// Whether the plan was walked to its end: a run that is stopped does not know all that it would have sent.
+    /// Savings from responses that were cached before this run.
+    pub saved: Savings,
+    /// Whether the plan was walked to its end; if the run was stopped, the remaining trials are unknown.
     pub plan_finished: bool,
-    /// Why it ended early, if it did.
+    /// Why the evaluation ended early, if it did.
     pub stopped: Option<String>,
 }
 
 impl EvalRunSummary {
-    /// Whether every planned trial has an answer.
+    /// Whether every planned trial has a response.
     pub fn is_complete(&self) -> bool {
         self.plan_finished && self.cached + self.answered == self.planned
     }
@@ -150,14 +162,21 @@ impl EvalRunSummary {
 /// The result of a run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
-    /// Each evaluation that was selected.
+    /// The selected evaluations.
     pub evals: Vec<EvalRunSummary>,
-    /// Whether it was stopped by a [`Shutdown`](crate::Shutdown).
+    /// Whether a [`Shutdown`](crate::Shutdown) stopped the run.
     pub stopped: bool,
 }
 
 impl RunSummary {
-    /// Whether every planned trial has an answer.
+    /// Savings from cached responses in this run.
+    pub fn saved(&self) -> Savings {
+        let mut total = Savings::default();
+        self.evals.iter().for_each(|eval| total.add(&eval.saved));
+        total
+    }
+
+    /// Whether every planned trial has a response.
     pub fn is_complete(&self) -> bool {
         self.evals.iter().all(EvalRunSummary::is_complete)
     }

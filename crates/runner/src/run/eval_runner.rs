@@ -11,7 +11,7 @@ use futures_util::{StreamExt, TryStreamExt, future, stream};
 use reasonscape_core::EntryId;
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, PlannedTrial};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tracing::{debug, info};
 
 use super::counters::EvalCounters;
@@ -23,12 +23,13 @@ use crate::endpoint_limiter::{EndpointLimiter, Permit};
 use crate::event::EventKind;
 use crate::failure_streak::FailureStreak;
 
-/// Trials that wait between the claims and the wire.
+/// Maximum trials queued between claiming and sending.
 const REQUEST_QUEUE: usize = 512;
-/// Responses that may wait for the disk while others are in flight: the more share a sync, the less each costs.
+/// Maximum responses that wait for a disk sync while others are in flight: the more share a sync, the less each costs.
+/// They are already committed, so a killed process doesn't lose them.
 const MAX_STORING: usize = 512;
 
-/// One evaluation being run.
+/// A running evaluation.
 pub(super) struct EvalRunner<'a, 's> {
     pub(super) shared: &'a Shared<'s>,
     /// Index of the evaluation in the study.
@@ -36,22 +37,24 @@ pub(super) struct EvalRunner<'a, 's> {
     pub(super) eval: &'s Eval,
     pub(super) limiters: &'a [Arc<EndpointLimiter>],
     pub(super) counters: &'a EvalCounters,
-    /// The key that must not be repeated in any message.
+    /// API key, redacted from every message.
     pub(super) key: Option<ApiKey>,
     /// Failures since the last reply.
     pub(super) streak: Cell<FailureStreak>,
-    /// Whether a reply has ever come; it may not be on the disk yet.
+    /// Whether any reply has arrived; it may not be on disk yet.
     pub(super) has_replied: Cell<bool>,
-    /// Claims to give up at the end, because their requests were not sent.
+    /// Limits the uncommitted responses: besides the requests in flight, these are all that `kill -9` can lose.
+    pub(super) uncommitted: Semaphore,
+    /// Claims to release at the end, because their requests were not sent.
     unsent_claims: RefCell<Vec<EntryId>>,
-    /// Whether no more requests are to be sent.
+    /// Set when no more requests are sent.
     pub(super) halted: watch::Sender<bool>,
     pub(super) idle: IdleState,
 }
 
 impl<'a, 's> EvalRunner<'a, 's> {
     /// # Errors
-    /// A [`RunError`] when the key is not in the environment.
+    /// A [`RunError`] when the API key is not in the environment.
     pub(super) fn new(
         shared: &'a Shared<'s>,
         eval_index: usize,
@@ -68,13 +71,14 @@ impl<'a, 's> EvalRunner<'a, 's> {
             key: eval.api_key()?,
             streak: Cell::default(),
             has_replied: Cell::new(false),
+            uncommitted: Semaphore::new(eval.limits.concurrency),
             unsent_claims: RefCell::new(Vec::new()),
             halted: watch::Sender::new(false),
             idle: IdleState::default(),
         })
     }
 
-    /// Sends every trial of a round that is not cached, and stores the replies.
+    /// Sends every trial of a round that isn't cached, and stores the replies.
     pub(super) async fn run_round<'scope, 'env>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
@@ -99,17 +103,22 @@ impl<'a, 's> EvalRunner<'a, 's> {
             never = self.monitor() => match never {},
         }
         let unsent_claims = std::mem::take(&mut *self.unsent_claims.borrow_mut());
-        self.shared.writer.release(unsent_claims).await?;
-        Ok(())
+        match self.shared.writer.release(unsent_claims).await {
+            // On failure the claims end with this process.
+            Err(error) if error.is_unwritable() && *self.shared.storage.has_failed.borrow() => Ok(()),
+            released => Ok(released?),
+        }
     }
 
     pub(super) async fn emit(&self, kind: EventKind) {
         self.shared.emit(self.eval_index, kind).await;
     }
 
-    /// Whether no more requests are to be sent, for this evaluation or for all.
+    /// Whether to stop sending requests, for this evaluation or for all.
     pub(super) fn is_stopping(&self) -> bool {
-        *self.shared.stop.borrow() != Shutdown::None || *self.halted.borrow()
+        *self.shared.stop.borrow() != Shutdown::None
+            || *self.halted.borrow()
+            || *self.shared.storage.has_failed.borrow()
     }
 
     /// Counts trials whose response is in the cache.
@@ -119,7 +128,7 @@ impl<'a, 's> EvalRunner<'a, 's> {
         self.emit(EventKind::Cached { trials }).await;
     }
 
-    /// Waits, but not past the end of the run.
+    /// Sleeps, but at most until the run ends.
     pub(super) async fn wait(&self, duration: Duration) {
         self.idle.unsent.update(|unsent| unsent + 1);
         tokio::select! {
@@ -129,13 +138,17 @@ impl<'a, 's> EvalRunner<'a, 's> {
         self.idle.unsent.update(|unsent| unsent - 1);
     }
 
-    /// Returns when no more requests are to be sent.
+    /// Waits until no more requests are to be sent.
     async fn until_halted(&self) {
-        // The sender is ours: it cannot be gone.
-        let _ = self.halted.subscribe().wait_for(|halted| *halted).await;
+        // `self` owns the senders, so the channel can't be closed.
+        let (mut halted, mut storage) = (self.halted.subscribe(), self.shared.storage.has_failed.subscribe());
+        tokio::select! {
+            _ = halted.wait_for(|halted| *halted) => {}
+            _ = storage.wait_for(|has_failed| *has_failed) => {}
+        }
     }
 
-    /// Sends one trial until its response is stored or it is given up.
+    /// Sends one trial, with retries, until its response is stored or it is abandoned.
     async fn run_trial(&self, planned: PlannedTrial<'s>) -> Result<(), RunError> {
         let mut attempt = 0;
         loop {
@@ -156,9 +169,9 @@ impl<'a, 's> EvalRunner<'a, 's> {
             let reply = permit.endpoint().send(planned.request.clone().into_bytes()).await;
             self.idle.in_flight.update(|in_flight| in_flight - 1);
             match self.finish_attempt(attempt, &planned, reply, permit).await? {
-                AttemptResult::Stored => return Ok(()),
+                AttemptResult::Stored | AttemptResult::Unstored => return Ok(()),
                 AttemptResult::RetryWhenUp { reason: problem } => {
-                    debug!(trial = planned.name(), problem, "waits for the endpoint");
+                    debug!(trial = planned.name(), problem, "waiting for the endpoint");
                     attempt -= 1;
                     self.emit(EventKind::Retrying { problem, wait: Duration::ZERO }).await;
                 }
@@ -175,7 +188,7 @@ impl<'a, 's> EvalRunner<'a, 's> {
                     info!(trial, problem, "missing");
                     self.counters.add_missing(trial.clone(), problem.clone());
                     self.emit(EventKind::Missing { trial, problem }).await;
-                    // At once: a process that waits for this request may hold the claim of one that we wait for.
+                    // Release at once: a process waiting for this claim may hold one that this process waits for.
                     self.shared.writer.release(vec![planned.id]).await?;
                     return Ok(());
                 }
@@ -185,11 +198,11 @@ impl<'a, 's> EvalRunner<'a, 's> {
         Ok(())
     }
 
-    /// A permit of one of the endpoints, unless the run ends first: a pause may be long.
+    /// Waits for a permit of one of the endpoints, unless the run ends first: a pause may be long.
     async fn acquire(&self) -> Option<Permit<'_>> {
         self.idle.unsent.update(|unsent| unsent + 1);
         let permit = tokio::select! {
-            // In this order: a permit that is ready must be taken, or no other request gets it.
+            // Biased order: a permit that is ready must be taken, or no other request gets it.
             biased;
             permit = EndpointLimiter::acquire(self.limiters) => Some(permit),
             () = self.until_halted() => None,
@@ -198,7 +211,7 @@ impl<'a, 's> EvalRunner<'a, 's> {
         permit
     }
 
-    /// Sends no more requests for this evaluation.
+    /// Stops sending requests for this evaluation.
     pub(super) async fn stop_for(&self, reason: &str) {
         self.halted.send_replace(true);
         if self.counters.stop(reason) {

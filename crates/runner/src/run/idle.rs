@@ -1,4 +1,4 @@
-//! What an evaluation waits for, and the monitor that reports it.
+//! Tracks what an evaluation is waiting for, and reports it.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -10,19 +10,19 @@ use super::eval_runner::EvalRunner;
 use crate::endpoint_limiter::EndpointLimiter;
 use crate::event::EventKind;
 
-/// How often [`EventKind::Waiting`] is emitted while nothing happens.
+/// How often [`EventKind::Waiting`] is emitted while no responses arrive.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// What an evaluation waits for.
+/// What an evaluation is waiting for.
 #[derive(Debug)]
 pub(super) struct IdleState {
-    /// When a response last came, from an endpoint or the cache.
+    /// When the last response arrived, from an endpoint or the cache.
     pub(super) since: Cell<Instant>,
-    /// Requests that have been sent and not answered.
+    /// Requests sent and not yet answered.
     pub(super) in_flight: Cell<u64>,
-    /// Trials that are to be sent, and wait for a permit or the end of a pause.
+    /// Trials that wait for a permit or the end of a pause.
     pub(super) unsent: Cell<u64>,
-    /// Trials that another process or evaluation has claimed.
+    /// Trials claimed by another process or evaluation.
     pub(super) claimed_elsewhere: Cell<u64>,
 }
 
@@ -38,8 +38,8 @@ impl Default for IdleState {
 }
 
 impl EvalRunner<'_, '_> {
-    /// Ends all waiting on a shutdown or when a budget is used up, which may be in the middle of a pause; and reports
-    /// what is waited for while nothing happens.
+    /// Ends all waiting on a shutdown or when a budget is used up, even during a pause, and reports what the evaluation is
+    /// waiting for while no responses arrive.
     pub(super) async fn monitor(&self) -> Infallible {
         let mut stop = self.shared.stop.clone();
         loop {
@@ -52,7 +52,7 @@ impl EvalRunner<'_, '_> {
                     self.halted.send_replace(true);
                 }
             }
-            // Not while all that is left is in flight: that is waited for in any case.
+            // Not if all remaining requests are in flight: the run waits for those anyway.
             if self.idle.unsent.get() > 0
                 && !self.is_stopping()
                 && let Some(reason) = self.shared.budget.exhausted()

@@ -10,10 +10,10 @@ use super::RunError;
 use crate::client::{Endpoint, Timeouts};
 use crate::endpoint_limiter::EndpointLimiter;
 
-/// The limiter of each endpoint of each evaluation, by the evaluation's index in the study and the endpoint's URL.
+/// The limiters of each evaluation's endpoints, by evaluation index in the study and endpoint URL.
 pub(super) type Limiters = HashMap<(usize, String), Arc<EndpointLimiter>>;
 
-/// A limiter, and what requests must have in common to share it.
+/// A limiter, and the settings that requests must have in common to share it.
 struct SharedLimiter {
     url: String,
     headers: HeaderMap,
@@ -21,9 +21,9 @@ struct SharedLimiter {
     limiter: Arc<EndpointLimiter>,
 }
 
-/// One limiter for each address, shared by the evaluations that go there with the same headers and limits.
+/// Creates one limiter per URL, shared by the evaluations that use it with the same headers and limits.
 pub(super) fn endpoint_limiters(study: &Study, eval_indices: &[usize]) -> Result<Limiters, RunError> {
-    // A second call finds the provider installed already, which is what was wanted.
+    // Fails if the provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut shared: Vec<SharedLimiter> = Vec::new();
     let mut limiters = HashMap::new();
@@ -62,17 +62,16 @@ pub(super) fn endpoint_limiters(study: &Study, eval_indices: &[usize]) -> Result
 /// The headers of every request of an evaluation.
 ///
 /// # Errors
-/// A [`RunError`] when a key is not in the environment, or a header cannot be sent.
+/// A [`RunError`] when a key is not in the environment, or a header is invalid.
 pub(crate) fn header_map(eval: &Eval) -> Result<HeaderMap, RunError> {
     let mut map = HeaderMap::new();
     map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for header in eval.request_headers()? {
-        let invalid = || RunError::Client {
-            problem: format!("header `{}` is not one that HTTP can carry", header.name),
-        };
+        let invalid =
+            || RunError::Client { problem: format!("header `{}` has an invalid name or value", header.name) };
         let name: HeaderName = header.name.parse().map_err(|_| invalid())?;
         let mut value: HeaderValue = header.value.expose().parse().map_err(|_| invalid())?;
-        // Kept out of what the HTTP libraries log.
+        // Keeps the value out of the logs of HTTP libraries.
         value.set_sensitive(true);
         map.insert(name, value);
     }

@@ -1,36 +1,38 @@
-//! Walks the plan of an evaluation on a thread of its own, and looks it up in the cache.
+//! Walks the plan of an evaluation on a separate thread, and looks up its trials in the cache.
 
 use std::ops::{ControlFlow, Range};
 
-use reasonscape_cache::{Mark, Marks};
+use reasonscape_cache::{CacheError, Mark, Marks, Reader, Savings};
 use reasonscape_core::canonical_json;
 use reasonscape_study::{Eval, PlannedTrial, walk_trials};
 use tokio::sync::mpsc;
 
 use super::{RunError, Shared};
 
-/// Batches that wait between the plan and the claims.
+/// Maximum batches queued between planning and claiming.
 pub(super) const PLAN_QUEUE: usize = 4;
-/// Trials that are looked up in the cache, and passed on, together.
+/// Trials per batch: they are looked up in the cache and passed on together.
 const BATCH_LEN: usize = 128;
 
-/// What the planning thread sends.
+/// Messages of the planning thread.
 pub(super) enum PlanMessage<'s> {
     Batch(Batch<'s>),
     Failed(RunError),
 }
 
-/// A few trials of the plan.
+/// A batch of the plan.
 pub(super) struct Batch<'s> {
-    /// Those whose response is not in the cache.
+    /// Trials without a cached response.
     pub(super) uncached: Vec<PlannedTrial<'s>>,
-    /// How many others there are.
+    /// Number of trials with a cached response.
     pub(super) cached: u64,
-    /// How far it goes at points that were never requested so far.
+    /// Savings from the cached responses.
+    pub(super) saved: Savings,
+    /// Marks to raise before the batch is requested.
     pub(super) marks: Vec<Mark>,
 }
 
-/// Walks the plan, and sends it in batches until it ends or nobody receives them.
+/// Walks the plan and sends it in batches, until it ends or the receiver is dropped.
 pub(super) fn send_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
@@ -45,7 +47,7 @@ pub(super) fn send_plan<'s>(
     }
 }
 
-/// Walks the plan; `on_batch` gets one batch at a time.
+/// Walks the plan and calls `on_batch` for each batch.
 fn walk_plan<'s>(
     shared: &Shared<'s>,
     eval: &Eval,
@@ -55,22 +57,21 @@ fn walk_plan<'s>(
     let reader = shared.cache.reader()?;
     let mut marks = reader.marks(shared.study.seed, eval.id.as_str())?;
     let mut failed = None;
-    let mut look_up = |mut trials: Vec<PlannedTrial<'s>>| match reader
-        .contains_each(trials.iter().map(|planned| &planned.id))
-    {
-        Ok(is_cached) => {
-            let raised = raise_marks(&mut marks, shared.study.seed, eval, &trials);
-            let total = trials.len();
-            let mut is_cached = is_cached.into_iter();
-            trials.retain(|_| is_cached.next() == Some(false));
-            let cached = (total - trials.len()) as u64;
-            on_batch(Batch { uncached: trials, cached, marks: raised })
-        }
-        Err(error) => {
-            failed = Some(error);
-            ControlFlow::Break(())
-        }
-    };
+    let mut look_up =
+        |mut trials: Vec<PlannedTrial<'s>>| match find_cached(&reader, eval, shared.last_entry, &trials) {
+            Ok((is_cached, saved)) => {
+                let raised = raise_marks(&mut marks, shared.study.seed, eval, &trials);
+                let total = trials.len();
+                let mut is_cached = is_cached.into_iter();
+                trials.retain(|_| is_cached.next() == Some(false));
+                let cached = (total - trials.len()) as u64;
+                on_batch(Batch { uncached: trials, cached, saved, marks: raised })
+            }
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        };
     let mut batch = Vec::with_capacity(BATCH_LEN);
     let mut visit = |planned: PlannedTrial<'s>| {
         batch.push(planned);
@@ -86,7 +87,33 @@ fn walk_plan<'s>(
     failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// The marks that have to be raised before the trials of a batch are requested. Those of one point stand together.
+/// Which trials have a cached response, and the savings from responses up to `last_entry`. Later ones were paid for during
+/// this run.
+fn find_cached(
+    reader: &Reader,
+    eval: &Eval,
+    last_entry: i64,
+    trials: &[PlannedTrial<'_>],
+) -> Result<(Vec<bool>, Savings), CacheError> {
+    let _snapshot = reader.snapshot()?;
+    let mut is_cached = Vec::with_capacity(trials.len());
+    let mut saved = Savings::default();
+    for planned in trials {
+        let found = reader.find(&planned.id)?;
+        is_cached.push(found.is_some());
+        let Some(found) = found.filter(|found| found.entry <= last_entry) else { continue };
+        saved.requests += 1;
+        if let Ok(response) = found.response
+            && let Ok(completion) = eval.provider.parse(response.status, &response.body)
+        {
+            saved.prompt_tokens += completion.usage.prompt_tokens.unwrap_or(0);
+            saved.completion_tokens += completion.usage.completion_tokens.unwrap_or(0);
+        }
+    }
+    Ok((is_cached, saved))
+}
+
+/// The marks to raise before the trials of a batch are requested. Trials of one point are adjacent.
 fn raise_marks(marks: &mut Marks, seed: i64, eval: &Eval, trials: &[PlannedTrial<'_>]) -> Vec<Mark> {
     let mut raised = Vec::new();
     for point in trials.chunk_by(|a, b| std::ptr::eq(a.params, b.params)) {

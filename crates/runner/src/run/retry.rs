@@ -1,4 +1,5 @@
-//! What to do after a failed attempt at a request: a pure function of the attempt, the failure and the outage.
+//! What to do after a failed attempt at a request: a pure function of the attempt, the failure and the state of the
+//! endpoints.
 
 use std::time::Duration;
 
@@ -11,11 +12,13 @@ use crate::failure_streak::FailureStreak;
 #[derive(Debug, PartialEq)]
 pub(super) enum AttemptResult {
     Stored,
+    /// The response arrived and could not be written to disk.
+    Unstored,
     Retry {
         reason: String,
         after: Duration,
     },
-    /// The same attempt once more, when the endpoint is up again.
+    /// Repeat the attempt when the endpoint is up again.
     RetryWhenUp {
         reason: String,
     },
@@ -25,32 +28,32 @@ pub(super) enum AttemptResult {
     },
 }
 
-/// How much is given up.
+/// Scope of an abandoned request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AbandonScope {
-    /// Only this trial; it is missing.
+    /// Only this trial, which is then missing.
     Trial,
-    /// Every request of the evaluation, because all of them would fail like this one.
+    /// Every request of the evaluation, because all would fail the same way.
     Eval,
 }
 
 /// How an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureKind {
-    /// Every request of the evaluation would fail like this, until somebody corrects a setting.
+    /// Every request of the evaluation would fail the same way until a setting is corrected.
     Fatal,
-    /// This request is refused, and would be again.
+    /// This request was rejected, and would be again.
     Refused,
-    /// The endpoint has too much to do. It is alive, so this is not part of a [`FailureStreak`].
+    /// The endpoint is overloaded. It is up, so this doesn't count in a [`FailureStreak`].
     Overloaded,
-    /// There was no connection.
+    /// No connection was established.
     Unreachable,
-    /// Anything else that may pass.
+    /// Any other transient failure.
     Other,
 }
 
 impl FailureKind {
-    /// Whether it says that the endpoint may not work at all.
+    /// Whether the failure suggests that the endpoint may be down.
     pub(super) fn counts_in_streak(self) -> bool {
         matches!(self, Self::Unreachable | Self::Other)
     }
@@ -61,23 +64,23 @@ impl FailureKind {
 pub(super) struct AttemptFailure {
     pub(super) kind: FailureKind,
     pub(super) reason: String,
-    /// How long the endpoint asks to wait.
+    /// How long the endpoint asked to wait.
     pub(super) min_wait: Option<Duration>,
 }
 
-/// The endpoints of the evaluation, after the failure.
+/// State of the evaluation's endpoints after the failure.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EndpointState {
-    /// Failures of the evaluation's requests since its last reply.
+    /// Consecutive failures of the evaluation's requests.
     pub(super) streak: FailureStreak,
-    /// Whether any request of the evaluation has ever been answered.
+    /// Whether any request of the evaluation has been answered.
     pub(super) has_replied: bool,
-    /// Whether one of several endpoints is up, and may only be slow.
+    /// Whether another endpoint is up.
     pub(super) is_another_up: bool,
     pub(super) outage: OutageExtent,
 }
 
-/// How far an outage has gone.
+/// Extent of an outage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum OutageExtent {
     /// The endpoint that failed is up.
@@ -85,15 +88,15 @@ pub(super) enum OutageExtent {
     None,
     /// The endpoint that failed is down.
     Down,
-    /// All endpoints have been down for longer than the outage time-out of the evaluation.
+    /// All endpoints have been down for longer than the evaluation's outage timeout.
     Lost,
 }
 
 /// Decides what to do after attempt number `attempt`, from 1. `random` is uniform in `[0, 1)`.
 ///
-/// An endpoint that fails again and again and has never answered is given up soon: there is a setting to correct, and
-/// waiting would not help. One that has answered before is waited for. While it is down, attempts do not count, because
-/// no trial can do anything about it.
+/// An endpoint that has never replied and keeps failing is abandoned early: a setting is probably wrong, and waiting would
+/// not help. If it has replied before, the run waits for it. Attempts during an outage do not count towards the maximum
+/// number of retries.
 pub(super) fn decide(
     attempt: u32,
     failure: AttemptFailure,
@@ -114,7 +117,7 @@ pub(super) fn decide(
             }
             if endpoints.streak.is_outage() {
                 let reason = format!(
-                    "none of the first {} requests was answered; look at the server, and check `base_url` and \
+                    "none of the first {} requests was answered; check the server, `base_url` and \
                      `model`: {reason}",
                     endpoints.streak.total
                 );
@@ -127,8 +130,8 @@ pub(super) fn decide(
         OutageExtent::Down => AttemptResult::RetryWhenUp { reason },
         OutageExtent::Lost => {
             let reason = format!(
-                "no answer for {} seconds: {reason}; look at the server and run again, or raise \
-                 `patience_seconds`",
+                "no answer for {} seconds: {reason}; check the server and run again, or raise \
+                 `outage_timeout_seconds`",
                 limits.outage_timeout.as_secs_f64()
             );
             abandon(reason, AbandonScope::Eval)

@@ -6,6 +6,7 @@ mod faults;
 mod misconfigured;
 mod outages;
 mod processes;
+mod savings;
 mod scripted_server;
 mod sharing;
 mod shutdown;

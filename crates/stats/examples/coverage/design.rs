@@ -1,4 +1,4 @@
-//! The data model, and coverage by two routes: summed over every outcome, and simulated trial by trial.
+//! The simulated model, and its coverage: summed over every outcome, or simulated trial by trial.
 
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::{Assumption, Confidence, Counters, Event, Mode};
@@ -8,14 +8,14 @@ const TRUNCATION: [f64; 3] = [0.0, 0.1, 0.4];
 const OPTIONS: [u32; 4] = [0, 2, 4, 10];
 pub(crate) const TRIALS: [u32; 3] = [32, 128, 512];
 
-/// One cell of the study: who is asked, how, and how often.
+/// One cell of the study.
 #[derive(Clone, Copy)]
 pub(crate) struct Design {
     /// Probability that a trial knows its answer.
     pub(crate) p: f64,
-    /// Probability that a trial is truncated, whatever it knows.
+    /// Probability that a trial is truncated, independent of whether it knows the answer.
     pub(crate) truncation: f64,
-    /// 0 stands for a write-in task, which cannot be guessed.
+    /// 0 for a free-form task, which can't be guessed.
     pub(crate) options: u32,
     pub(crate) n: u32,
 }
@@ -42,7 +42,7 @@ impl Design {
         self.p + (1.0 - self.p) * self.chance()
     }
 
-    /// What a mode claims to estimate.
+    /// The true value of what a mode estimates.
     fn truth(&self, mode: Mode) -> f64 {
         let of_completed = match mode.event {
             Event::Equality => self.equality(),
@@ -55,13 +55,13 @@ impl Design {
         }
     }
 
-    /// Whether a mode's interval contains its truth, if `truncated` and `correct` are what was seen.
+    /// Whether a mode's interval contains the true value, given the observed `truncated` and `correct`.
     fn covers(&self, mode: Mode, truncated: u32, correct: u32) -> bool {
         let (n, n_t) = (f64::from(self.n), f64::from(truncated));
         let counters = Counters::new(n, f64::from(correct), n_t, (n - n_t) * self.chance())
             .expect("at most as many correct as completed");
         let interval = mode.estimate(&counters, Confidence::P95);
-        // A truth of exactly 0 or 1 must not be lost to the last bit of a product.
+        // A true value of exactly 0 or 1 must not be lost to the last bit of a product.
         let (low, high) = (interval.low - 1e-12, interval.high + 1e-12);
         (low..=high).contains(&self.truth(mode))
     }
@@ -81,7 +81,7 @@ impl Design {
         covered
     }
 
-    /// The same from `repeats` simulated evaluations, each made trial by trial.
+    /// Coverage in `repeats` evaluations simulated trial by trial.
     pub(crate) fn simulated(&self, repeats: u32, seed: u32) -> [f64; 9] {
         let mut rng = PyRandom::new(seed);
         let mut covered = [0_u32; 9];
@@ -102,9 +102,9 @@ impl Design {
     }
 }
 
-/// The outcomes of a binomial that are not negligible, with their probabilities.
+/// The outcomes of a binomial with non-negligible probability.
 ///
-/// Ratios of neighbours, outwards from the most likely outcome, so that nothing underflows on the way.
+/// Computed from ratios of neighboring outcomes, outwards from the mode, so that nothing underflows.
 fn likely(n: u32, p: f64) -> Vec<(u32, f64)> {
     const NEGLIGIBLE: f64 = 1e-14;
     let peak = ((f64::from(n) + 1.0) * p).floor().min(f64::from(n)) as u32;

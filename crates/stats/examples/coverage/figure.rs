@@ -9,34 +9,34 @@ use crate::design::{Design, TRIALS};
 
 const WIDTH: f64 = 235.0;
 const HEIGHT: f64 = 190.0;
-/// Where the axis of coverage begins.
+/// Lower end of the coverage axis.
 const FLOOR: f64 = 0.2;
-const PROMISE: &str = r##"fill="none" stroke="#009E73" stroke-width="1.6" stroke-dasharray="2 3""##;
+const NOMINAL: &str = r##"fill="none" stroke="#009E73" stroke-width="1.6" stroke-dasharray="2 3""##;
 
-/// A family of modes as the figure draws it.
+/// Line style of a family of modes.
 struct Series {
     event: Event,
     label: &'static str,
-    /// From the palette of Okabe and Ito, which the colour-blind can tell apart.
-    colour: &'static str,
+    /// From the color-blind safe palette of Okabe and Ito.
+    color: &'static str,
     width: f64,
     dashes: &'static str,
 }
 
-/// Without truncation E lies under K; hence a broad line below a thin one.
+/// Without truncation E and K coincide, so E is a broad line below a thin one.
 const SERIES: [Series; 3] = [
-    Series { event: Event::Equality, label: "E: raw share", colour: "#56B4E9", width: 5.0, dashes: "none" },
     Series {
-        event: Event::Calibrated,
-        label: "K: calibrated",
-        colour: "#000000",
-        width: 1.4,
+        event: Event::Equality,
+        label: "E: raw proportion",
+        color: "#56B4E9",
+        width: 5.0,
         dashes: "none",
     },
+    Series { event: Event::Calibrated, label: "K: calibrated", color: "#000000", width: 1.4, dashes: "none" },
     Series {
         event: Event::Correctness,
         label: "C: guesses subtracted",
-        colour: "#D55E00",
+        color: "#D55E00",
         width: 2.2,
         dashes: "7 3",
     },
@@ -44,9 +44,9 @@ const SERIES: [Series; 3] = [
 
 impl Series {
     fn stroke(&self) -> String {
-        let Series { colour, width, dashes, .. } = self;
+        let Series { color, width, dashes, .. } = self;
         format!(
-            r#"fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}" stroke-linejoin="round""#
+            r#"fill="none" stroke="{color}" stroke-width="{width}" stroke-dasharray="{dashes}" stroke-linejoin="round""#
         )
     }
 }
@@ -71,16 +71,16 @@ const ROWS: [Panels; 2] = [
     },
 ];
 
-/// The whole figure.
+/// Renders the figure.
 pub(crate) fn svg() -> String {
     let mut svg = String::from(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 640\" font-family=\"sans-serif\" \
          font-size=\"13\" fill=\"#222\" role=\"img\" aria-labelledby=\"title\">\n\
-         <title id=\"title\">Coverage of the 95 % intervals against true correctness with two options: C falls \
-         far below 95 % near chance, E and K hold it.</title>\n<rect width=\"900\" height=\"640\" fill=\"#fff\"/>\n",
+         <title id=\"title\">Coverage of the nominal 95 % intervals against true correctness with two options: C falls \
+         far below 95 % near chance, E and K stay close to it.</title>\n<rect width=\"900\" height=\"640\" fill=\"#fff\"/>\n",
     );
     let strokes = SERIES.iter().map(|series| (series.stroke(), series.label));
-    let legend = strokes.chain([(PROMISE.to_owned(), "95 %, as promised")]);
+    let legend = strokes.chain([(NOMINAL.to_owned(), "nominal 95 %")]);
     for ((stroke, label), x) in legend.zip([70.0, 260.0, 450.0, 690.0]) {
         let _ =
             writeln!(svg, r#"<path d="M{x} 22h36" {stroke}/><text x="{}" y="26.5">{label}</text>"#, x + 44.0);
@@ -93,7 +93,7 @@ pub(crate) fn svg() -> String {
             panel(&mut svg, panels, n, 70.0 + 285.0 * column as f64, top);
         }
     }
-    svg += "<text x=\"472\" y=\"618\" text-anchor=\"middle\">true correctness p (knowledge, not luck)</text>\n\
+    svg += "<text x=\"472\" y=\"618\" text-anchor=\"middle\">true correctness p (without lucky guesses)</text>\n\
             <text transform=\"translate(24 330) rotate(-90)\" text-anchor=\"middle\">coverage, %</text>\n</svg>\n";
     svg
 }
@@ -127,7 +127,7 @@ fn panel(svg: &mut String, panels: &Panels, n: u32, left: f64, top: f64) {
             points.iter().map(|(p, proportions)| format!("{:.1},{:.1}", x(*p), y(proportions[i]))).collect();
         let _ = writeln!(svg, r#"<polyline points="{}" {}/>"#, points.join(" "), series.stroke());
     }
-    // Beyond the panel on both sides, because the curves lie on it within.
+    // Extended beyond the panel on both sides, because the curves cover it inside.
     let (from, length) = (left - 4.0, WIDTH + 14.0);
-    let _ = writeln!(svg, r#"<path d="M{from} {:.1}h{length}" {PROMISE}/>"#, y(0.95));
+    let _ = writeln!(svg, r#"<path d="M{from} {:.1}h{length}" {NOMINAL}/>"#, y(0.95));
 }

@@ -1,4 +1,4 @@
-//! A made-up leaderboard of 37 models and 12 tasks, for studies of the score.
+//! A synthetic leaderboard of 37 models and 12 tasks, for studies of the score.
 
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::score::TaskBounds;
@@ -6,10 +6,10 @@ use reasonscape_stats::{Confidence, Counters, Mode};
 
 const MODELS: u32 = 37;
 
-/// Difficulty on the logistic scale, number of options (0: write-in) and trials of each task.
+/// Difficulty on the logistic scale, number of options (0: free-form) and trials of each task.
 ///
-/// Easy and hard, guessable and not, cheap and costly to ask: a suite is never twelve times the same task, and
-/// the ratio of the two methods depends on just that.
+/// Tasks differ in difficulty, guess rate and number of trials, because the ratio of the two methods depends on how
+/// much they differ.
 const TASKS: [(f64, u32, u32); 12] = [
     (-2.5, 2, 1500),
     (-2.0, 0, 1000),
@@ -25,7 +25,7 @@ const TASKS: [(f64, u32, u32); 12] = [
     (1.5, 4, 2000),
 ];
 
-/// The bounds of each model on each task, by `C_P`, the models from weak to strong.
+/// The `C_P` bounds of each model on each task, models from weak to strong.
 pub(crate) fn synthetic() -> Vec<Vec<TaskBounds>> {
     let mut rng = PyRandom::new(37);
     (0..MODELS)
@@ -36,8 +36,8 @@ pub(crate) fn synthetic() -> Vec<Vec<TaskBounds>> {
         .collect()
 }
 
-/// One model on one task. Its knack for the task moves the difficulty by up to one; the harder a task is for it,
-/// the more often it runs out of tokens.
+/// Simulates one model on one task. A random model-task effect moves the difficulty by up to one, and the truncation
+/// rate rises with difficulty.
 fn bounds(rng: &mut PyRandom, skill: f64, (difficulty, options, trials): (f64, u32, u32)) -> TaskBounds {
     let logistic = |x: f64| 1.0 / (1.0 + (-x).exp());
     let knows = logistic(skill - difficulty + rng.uniform(-1.0, 1.0));

@@ -1,4 +1,4 @@
-//! How far ratings would move with other tasks of the kind.
+//! Bootstrap intervals of ratings over tasks.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::random::PyRandom;
 use crate::score::middle_95;
 use crate::{StatsError, in_range};
 
-/// How often the tasks are drawn anew, from which seed.
+/// Number of resamples of the tasks, and the seed.
 ///
 /// ```
 /// use reasonscape_stats::bradley_terry::TaskBootstrap;
@@ -29,7 +29,7 @@ impl Default for TaskBootstrap {
     }
 }
 
-/// Between which values the ratings lie in the middle 95 % of the resamples, in the order of the models.
+/// The central 95 % of the resampled ratings, in the order of the models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatingIntervals {
     /// Lower ends.
@@ -38,13 +38,13 @@ pub struct RatingIntervals {
     pub high: Vec<f64>,
     /// Number of resamples.
     pub replicates: usize,
-    /// How many of them have no finite maximum, because some models were unbeaten there. Their ratings are those of
-    /// [`Convergence::Unbounded`]; where they are many, the outer ends are the doing of the added tie.
+    /// Number of resamples without a finite maximum, because some models were unbeaten. Their ratings are those of
+    /// [`Convergence::Unbounded`]; if there are many, the outer bounds depend on the added tie.
     pub unbounded: usize,
 }
 
 impl RatingIntervals {
-    /// The interval of a model on the scale of chess, lower end first.
+    /// The interval of a model on the Elo scale, lower bound first.
     ///
     /// # Panics
     /// When there is no such model.
@@ -53,13 +53,12 @@ impl RatingIntervals {
     }
 }
 
-/// Draws as many tasks as there are, with replacement, averages the win rates over them and fits the ratings again,
-/// many times over.
+/// Resamples the tasks with replacement, averages the win rates over them and fits the ratings again.
 ///
-/// Replicate `i` takes `randrange(tasks)` of `random.Random((seed << 32) + i)` once for each task. Of a model's sorted
-/// ratings those at 0-based index `floor(0.025 n)` and `floor(0.975 n)` are the ends. The interval says how far a
-/// rating would move with other tasks of the kind; how well each task was measured is in the win rates already. It
-/// takes the tasks for a sample of some larger kind, and a few tasks make a rough one.
+/// Replicate `i` takes `randrange(tasks)` of `random.Random((seed << 32) + i)` once per task. The bounds are a model's
+/// sorted ratings at 0-based index `floor(0.025 n)` and `floor(0.975 n)`. The interval covers the choice of tasks; how
+/// precisely each task was measured is already in the win rates. Assumes that the tasks are a sample from a larger
+/// population; with a few tasks the interval is rough.
 ///
 /// Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
 ///
@@ -78,10 +77,10 @@ impl RatingIntervals {
 /// ```
 ///
 /// # Errors
-/// A [`StatsError`] when there are fewer than two tasks, which say nothing about others, or no replicate.
+/// A [`StatsError`] when there are fewer than two tasks, or no replicate.
 pub fn rating_intervals(rates: &TaskWinRates, options: TaskBootstrap) -> Result<RatingIntervals, StatsError> {
     in_range("replicates", options.replicates as f64, 1.0..=1e8, "from 1 to 100000000")?;
-    in_range("tasks", rates.tasks() as f64, 2.0..=1e9, "2 or more: one says nothing about others")?;
+    in_range("tasks", rates.tasks() as f64, 2.0..=1e9, "2 or more to resample tasks")?;
     let fits = (0..options.replicates as u64)
         .into_par_iter()
         .map(|replicate| {
@@ -116,7 +115,7 @@ mod tests {
 
     const FEW: TaskBootstrap = TaskBootstrap { replicates: 60, seed: 7 };
 
-    /// Models whose shares differ by task, one of them with a gap.
+    /// Models whose accuracies differ by task, one of them with a missing task.
     fn rates(models: usize, tasks: usize) -> TaskWinRates {
         let proportion = |m: usize, t: usize| {
             let low = 0.3 + 0.04 * (m as f64) + 0.05 * ((m * 7 + t * 3) % 5) as f64;
@@ -156,7 +155,7 @@ mod tests {
         ];
         let rates = task_win_rates(&rows, Confidence::P95, Method::Exact).unwrap();
         let found = rating_intervals(&rates, FEW).unwrap();
-        // All three draws of a task that A wins, or all three of the one that B wins: 1/3 of the resamples.
+        // All three draws are of tasks that A wins, or all three of the one that B wins: 1/3 of the resamples.
         assert!((10..35).contains(&found.unbounded), "{}", found.unbounded);
         assert!(found.low.iter().chain(&found.high).all(|rating| rating.is_finite()));
         assert!(found.high[0] > 1.0 && found.low[0] < 1.0);
@@ -167,7 +166,7 @@ mod tests {
         let message = |tasks, replicates| {
             rating_intervals(&rates(3, tasks), TaskBootstrap { replicates, seed: 1 }).unwrap_err().to_string()
         };
-        assert_eq!(message(1, 10), "`tasks` is 1, but must be 2 or more: one says nothing about others");
+        assert_eq!(message(1, 10), "`tasks` is 1, but must be 2 or more to resample tasks");
         assert_eq!(message(3, 0), "`replicates` is 0, but must be from 1 to 100000000");
     }
 }

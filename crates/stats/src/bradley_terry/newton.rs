@@ -1,18 +1,17 @@
-//! Newton's step, for ratings that sweeps approach slowly.
+//! Newton's step, for cases in which sweeps converge slowly.
 //!
-//! Where most pairs are all but decided, as on a ladder whose rungs beat each other nearly always, what one model wins
-//! tells little of those far away, and hundreds of sweeps carry the news from end to end. Second derivatives see all
-//! pairs at once.
+//! Where most pairs are nearly decided, as on a ladder in which each model almost always beats the next, information
+//! propagates slowly and hundreds of sweeps are needed. Second derivatives account for all pairs at once.
 
 use super::win_counts::WinCounts;
 
-/// The longest step, as a factor of `e`: farther out the likelihood is no parabola.
+/// The maximum step in log ratings: the quadratic approximation is poor farther out.
 const MAX_STEP: f64 = 3.0;
 
-/// By how much the logarithms of the ratings have to change; `None` where the numbers give no answer.
+/// The change of the log ratings; `None` if the system can't be solved.
 ///
-/// The second derivatives are a Laplacian, which does not see all ratings move together. A constant added to all its
-/// entries forbids that, and makes it positive definite where no group is unbeaten.
+/// The Hessian is a Laplacian, which is singular along a common shift of all ratings. A constant added to all its entries
+/// removes that direction and makes it positive definite if no group is unbeaten.
 pub(super) fn newton(ratings: &[f64], win_counts: &WinCounts) -> Option<Vec<f64>> {
     let models = win_counts.models;
     let mut matrix = vec![0.0; models * models];
@@ -41,7 +40,7 @@ pub(super) fn newton(ratings: &[f64], win_counts: &WinCounts) -> Option<Vec<f64>
     farthest.is_finite().then_some(step)
 }
 
-/// Solves a system whose matrix is positive definite, by Cholesky, in place of its right side; `None` if it is not.
+/// Solves a positive definite system by Cholesky decomposition, in place of its right side; `None` if it isn't one.
 fn solve(matrix: &mut [f64], right: &mut [f64]) -> Option<()> {
     let n = right.len();
     for i in 0..n {
@@ -68,7 +67,7 @@ fn solve(matrix: &mut [f64], right: &mut [f64]) -> Option<()> {
     Some(())
 }
 
-/// The sum of products, in four running sums that the processor keeps side by side.
+/// The dot product, in four running sums so that it vectorizes.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_groups, a_rest) = a.as_chunks::<4>();
     let (b_groups, b_rest) = b.as_chunks::<4>();

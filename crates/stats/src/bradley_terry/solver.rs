@@ -1,4 +1,4 @@
-//! Maximizes the likelihood: Newman's sweeps, and Newton's steps once the sweeps are near.
+//! Maximizes the likelihood: Newman's sweeps, followed by Newton steps near the maximum.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ impl Solver {
         Self { ratings: vec![1.0; models], logs: vec![0.0; models], iterations: 0 }
     }
 
-    /// Sweeps until the ratings stop changing; returns whether they did.
+    /// Sweeps until the ratings converge; returns whether they did.
     pub(super) fn run(&mut self, win_counts: &WinCounts) -> bool {
         if win_counts.models == 1 {
             return true;
@@ -55,22 +55,22 @@ impl Solver {
         false
     }
 
-    /// Rates each model anew against the others as they stand, and gives the largest relative change.
+    /// Updates each rating given the current others, and returns the largest relative change.
     fn sweep(&mut self, win_counts: &WinCounts) -> f64 {
-        /// Ratings stay among the numbers whose products are still finite.
+        /// Ratings stay in a range whose products are finite.
         const RANGE: RangeInclusive<f64> = 1e-60..=1e60;
         let mut moved = 0.0_f64;
         for a in 0..win_counts.models {
             let row = a * win_counts.models..(a + 1) * win_counts.models;
             let rated =
                 rate(self.ratings[a], &self.ratings, &win_counts.wins[row.clone()], &win_counts.losses[row]);
-            // A rating held back at the edge is no maximum, however little it moves.
+            // A rating clamped to the range is not at its maximum, even if it doesn't change.
             let change =
                 if RANGE.contains(&rated) { (rated / self.ratings[a] - 1.0).abs() } else { f64::INFINITY };
             moved = moved.max(change);
             self.ratings[a] = rated.clamp(*RANGE.start(), *RANGE.end());
         }
-        // The likelihood knows ratios only; without this they would all drift together.
+        // The likelihood depends on ratios only; without normalization all ratings would drift together.
         for (rating, log) in self.ratings.iter().zip(&mut self.logs) {
             *log = rating.ln();
         }
@@ -93,9 +93,9 @@ impl Solver {
 
 /// Newman's update of one rating.
 ///
-/// Division is what takes the time, so two models share one: `1/x = y / (x y)` and `1/y = x / (x y)`.
+/// Division dominates the cost, so two models share one: `1/x = y / (x y)` and `1/y = x / (x y)`.
 fn rate(rating: f64, ratings: &[f64], wins: &[f64], losses: &[f64]) -> f64 {
-    /// Running sums that the processor keeps side by side.
+    /// Independent running sums, for vectorization.
     const LANES: usize = 4;
     let (groups, rest) = ratings.as_chunks::<{ 2 * LANES }>();
     let (win_groups, rest_wins) = wins.as_chunks::<{ 2 * LANES }>();

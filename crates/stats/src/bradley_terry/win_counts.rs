@@ -1,12 +1,12 @@
-//! Wins and losses, and whether they are enough for finite ratings (Ford's condition).
+//! Wins and losses, and whether they determine finite ratings (Ford's condition).
 
 use super::MIN_WIN_PROPORTION;
 use crate::StatsError;
 
-/// Fewer games than this are none: their products with far ratings would underflow.
+/// Smaller counts are treated as zero: their products with extreme ratings would underflow.
 const MIN_GAMES: f64 = 1e-30;
 
-/// Wins and losses, both row by row, so that a model's are next to each other in memory.
+/// Wins and losses, both stored by row for contiguous access per model.
 pub(super) struct WinCounts {
     pub(super) models: usize,
     pub(super) wins: Vec<f64>,
@@ -27,7 +27,7 @@ impl WinCounts {
         self.losses[loser * self.models + winner] = count;
     }
 
-    /// Adds a tie to each pair, so that everybody has won and lost.
+    /// Adds a tie to each pair, so that every model has won and lost.
     pub(super) fn add_ties(&mut self, games: f64) {
         for a in 0..self.models {
             for b in (0..self.models).filter(|&b| b != a) {
@@ -39,13 +39,13 @@ impl WinCounts {
 
     /// A group of models that never loses to the rest, if there is one: Ford's condition fails.
     ///
-    /// It is enough to ask about one model: if all reach it along wins and it reaches all, any reaches any.
+    /// Checking one model is enough: if all reach it along wins and it reaches all, the graph is strongly connected.
     pub(super) fn unbeaten(&self) -> Option<Vec<usize>> {
         let counts = |a: usize, b: usize| {
             let (won, lost) = (self.wins[a * self.models + b], self.losses[a * self.models + b]);
             won > MIN_WIN_PROPORTION * (won + lost)
         };
-        // Who does not reach model 0 along wins has never beaten one of those who do.
+        // Models that don't reach model 0 along wins have never beaten one that does.
         let above = self.reached(|from, to| counts(to, from));
         if above.contains(&false) {
             return Some(members(&above, true));
@@ -54,7 +54,7 @@ impl WinCounts {
         below.contains(&false).then(|| members(&below, false))
     }
 
-    /// Which models are reached from model 0 along the edges.
+    /// The models reachable from model 0 along the edges.
     fn reached(&self, edge: impl Fn(usize, usize) -> bool) -> Vec<bool> {
         let mut reached = vec![false; self.models];
         reached[0] = true;

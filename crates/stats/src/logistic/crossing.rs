@@ -17,11 +17,11 @@ impl CrossingEstimate {
         CrossingEstimate { crossing: Crossing::Unclear, x50: None, low: None, high: None };
 }
 
-/// What the best curve through one half at a given place loses against the best curve of all.
+/// The loss of the best curve through one half at a given position, against the overall best curve.
 pub(super) struct Profile<'a> {
     data: &'a Data,
     best: &'a Maximum,
-    /// The loss, twice the log-likelihood, that the confidence allows.
+    /// The allowed loss at the confidence level, as twice the log-likelihood.
     allowed: f64,
     /// Sign of the slope.
     sign: f64,
@@ -36,11 +36,11 @@ impl<'a> Profile<'a> {
         Self { data, best, allowed, sign }
     }
 
-    /// The frontier of a slope that is clear.
+    /// The threshold of a significant slope.
     pub(super) fn for_slope(&self) -> CrossingEstimate {
         let mut x50 = -self.best.curve.height / self.best.curve.slope;
         if !self.best.is_finite {
-            // A step may be anywhere in its gap; its middle is as good as any.
+            // A step can be anywhere in its gap; report the middle.
             let [low, high] = [-1.0, 1.0].map(|direction| self.edge(x50, direction, 1e-6).unwrap_or(x50));
             x50 = f64::midpoint(low, high);
         }
@@ -53,7 +53,7 @@ impl<'a> Profile<'a> {
         CrossingEstimate { crossing, x50: Some(x50), low, high }
     }
 
-    /// What is known of the frontier when a level line does as well.
+    /// The threshold when a constant fits as well.
     pub(super) fn for_level(&self, level: &Maximum) -> CrossingEstimate {
         let ends = [-1.0, 1.0].map(|x| self.best.curve.at(x) > 0.0);
         let is_above = level.curve.height > 0.0;
@@ -62,23 +62,23 @@ impl<'a> Profile<'a> {
             return CrossingEstimate::UNCLEAR;
         }
         let crossing = if is_above { Crossing::AlwaysAbove } else { Crossing::AlwaysBelow };
-        // The frontier lies somewhere beyond the end at which the curve is lowest (or before that at which it is
-        // highest). The search for the bound towards the data begins far out, where the level line is.
+        // The threshold lies beyond the end at which the curve is lowest (or before that at which it is highest). The search
+        // for the bound towards the data starts far out, where the curve is nearly constant.
         let direction = if is_above == (self.sign < 0.0) { -1.0 } else { 1.0 };
         let bound = self.edge(-direction * MAX_HALF_RANGES, direction, self.allowed);
         let (low, high) = if direction < 0.0 { (bound, None) } else { (None, bound) };
         CrossingEstimate { crossing, x50: None, low, high }
     }
 
-    /// Twice the log-likelihood that a curve through one half at `center` lacks.
+    /// Twice the log-likelihood loss of the best curve through one half at `center`.
     fn loss(&self, center: f64) -> f64 {
         let curve = self.steepest_ascent(center);
         2.0 * (self.best.log_likelihood - self.data.log_likelihood(curve))
     }
 
-    /// The best curve of the right direction through one half at `center`.
+    /// The best curve with the right sign of slope through one half at `center`.
     fn steepest_ascent(&self, center: f64) -> Curve {
-        /// Places on the scale of `ln |slope|` at which to look before narrowing down.
+        /// Grid points on the scale of `ln |slope|` before refining.
         const GRID_STEPS: i32 = 12;
 
         let through = |log_slope: f64| {
@@ -87,7 +87,7 @@ impl<'a> Profile<'a> {
         };
         let gain = |log_slope: f64| self.data.log_likelihood(through(log_slope));
         let steepest = self.data.steepest().ln();
-        // So flat that at the farthest row the log-odds are a millionth.
+        // So flat that the log-odds at the farthest row are a millionth.
         let flattest = (1e-6 / (1.0 + center.abs())).ln();
         let grid_point =
             |step: i32| flattest + (steepest - flattest) * f64::from(step) / f64::from(GRID_STEPS);
@@ -104,7 +104,7 @@ impl<'a> Profile<'a> {
         through(if gain(found) >= gain(grid_point(top)) { found } else { grid_point(top) })
     }
 
-    /// The last place from `start` on, in `direction`, at which the loss is allowed; `None` when there is no end.
+    /// The last position from `start` on, in `direction`, at which the loss is allowed; `None` if there is no end.
     fn edge(&self, start: f64, direction: f64, allowed: f64) -> Option<f64> {
         let (mut inside, mut step) = (start, 1.0 / 32.0);
         let mut outside = loop {

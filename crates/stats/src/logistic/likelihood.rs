@@ -3,7 +3,7 @@
 use super::{LackOfFit, Row, checked};
 use crate::{StatsError, chi_square};
 
-/// Rows, pooled, sorted, and with `x` moved and scaled to the range -1 to 1.
+/// Rows, pooled and sorted, with `x` shifted and scaled to the range -1 to 1.
 pub(super) struct Data {
     rows: Vec<Row>,
     center: f64,
@@ -20,7 +20,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The level line at one half.
+    /// The constant one half.
     pub(super) const LEVEL: Curve = Curve { height: 0.0, slope: 0.0 };
 
     pub(super) fn at(self, x: f64) -> f64 {
@@ -28,12 +28,12 @@ impl Curve {
     }
 }
 
-/// Where the maximization ended.
+/// The result of the maximization.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Maximum {
     pub(super) curve: Curve,
     pub(super) log_likelihood: f64,
-    /// False when the likelihood still rises, by ever less, as the curve becomes steeper.
+    /// False if the likelihood keeps increasing as the curve becomes steeper.
     pub(super) is_finite: bool,
 }
 
@@ -63,7 +63,7 @@ impl Data {
     pub(super) fn new(rows: &[Row]) -> Result<Self, StatsError> {
         let mut pooled = rows.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
         pooled.retain(|row| row.n > 0.0);
-        // By all fields, so that the sums do not depend on the order given.
+        // Sort by all fields, so that the sums don't depend on the input order.
         pooled.sort_unstable_by(|a, b| {
             let keys = |row: &Row| [row.x + 0.0, row.guess + 0.0, row.n, row.successes];
             keys(a)
@@ -105,7 +105,7 @@ impl Data {
         (curve.height - slope * self.center, slope)
     }
 
-    /// As steep as a curve need be: nearer than half a gap to a row it is 0 or 1 to all digits.
+    /// The maximum useful slope: at half a gap from the crossing the curve is 0 or 1 to all digits.
     pub(super) fn steepest(&self) -> f64 {
         70.0 / self.gap
     }
@@ -116,7 +116,7 @@ impl Data {
             .map(|row| {
                 let eta = curve.at(row.x);
                 let right = if row.guess > 0.0 {
-                    // Through what is wrong, which keeps its digits where nearly everything is right.
+                    // Computed from the failures, which keeps precision where nearly everything is correct.
                     (-(1.0 - row.guess) * sigmoids(eta).1).ln_1p()
                 } else {
                     ln_sigmoid(eta)
@@ -134,7 +134,7 @@ impl Data {
             .sum()
     }
 
-    /// The slope of the log-likelihood when a curve through one half at `center` becomes steeper.
+    /// The derivative of the log-likelihood with respect to the steepness of a curve through one half at `center`.
     pub(super) fn steepening(&self, center: f64, slope: f64) -> f64 {
         self.rows.iter().map(|row| score(row, slope * (row.x - center)) * (row.x - center)).sum()
     }
@@ -148,7 +148,7 @@ impl Data {
         let mut here = self.log_likelihood(curve);
         for _ in 0..MAX_STEPS {
             let step = self.step(curve, is_level);
-            // The gain that the step promises; a step that promises nothing, but is long, leads to infinity.
+            // The predicted gain; a long step with no predicted gain leads to infinity.
             let size = step.height.abs() + step.slope.abs();
             if step.predicted_gain <= 1e-20 * (1.0 + here.abs()) || self.is_diverging(curve) {
                 return Ok(Maximum {
@@ -157,7 +157,7 @@ impl Data {
                     is_finite: size < 1e-3 && !self.is_diverging(curve),
                 });
             }
-            // What is gained where the likelihood has no digits left shows in the gradient alone.
+            // Below the rounding error of the likelihood, progress shows in the gradient alone.
             let is_below_rounding = step.predicted_gain <= 1e-13 * (1.0 + here.abs());
             let mut part = 1.0;
             let next = loop {
@@ -175,7 +175,7 @@ impl Data {
                 }
             };
             let Some((next, there)) = next else {
-                // Nothing higher within rounding: this is the top, as far as numbers can tell.
+                // No higher value within rounding: this is the maximum.
                 return Ok(Maximum { curve, log_likelihood: here, is_finite: size < 1e-3 });
             };
             (curve, here) = (next, there);
@@ -183,15 +183,15 @@ impl Data {
         Err(StatsError::NotConverged { name: "logistic fit", steps: u64::from(MAX_STEPS) })
     }
 
-    /// Whether the curve is so steep, or so far from one half everywhere, that it can only be on its way to infinity.
+    /// Whether the curve is so steep, or so far from one half everywhere, that it must be diverging.
     fn is_diverging(&self, curve: Curve) -> bool {
         curve.slope.abs() > self.steepest() || curve.height.abs() - curve.slope.abs() > 40.0
     }
 
-    /// Newton's step, turned uphill wherever the likelihood is bent upwards.
+    /// Newton's step, with the sign of the curvature fixed so that it always goes uphill.
     fn step(&self, curve: Curve, is_level: bool) -> Step {
-        // Slopes are taken about the place where the information is. About any other, a row with most of the trials
-        // would drown in its rounding errors what the others say of the slope.
+        // Center slopes where the information is. Otherwise the rounding errors of a row with most of the trials would drown
+        // what the other rows contribute to the slope.
         let (mut sum, mut weights) = (0.0, f64::MIN_POSITIVE);
         for row in &self.rows {
             let weight = observed_information(row, curve.at(row.x)).abs();
@@ -212,7 +212,7 @@ impl Data {
                 hessian.slope += information * offset * offset;
             }
         }
-        // As far again as the curve is steep, so that a cliff between close values is reached in a few steps.
+        // Scale the limit with the curve's steepness, so that a cliff between close values is reached in a few steps.
         let [height, slope] = hessian.ascent_step(gradient, 5.0 + curve.height.abs() + curve.slope.abs());
         let predicted_gain = (gradient[0] * height + gradient[1] * slope).max(0.0);
         Step { height: height - slope * middle, slope, predicted_gain }
@@ -238,11 +238,11 @@ impl Data {
 struct Step {
     height: f64,
     slope: f64,
-    /// Twice the gain in log-likelihood that the step promises.
+    /// Twice the predicted gain in log-likelihood.
     predicted_gain: f64,
 }
 
-/// How the log-likelihood is bent, downwards, in height and slope.
+/// The negative Hessian of the log-likelihood in height and slope.
 struct Hessian {
     height: f64,
     cross: f64,
@@ -250,16 +250,16 @@ struct Hessian {
 }
 
 impl Hessian {
-    /// Along each main axis the gradient over the size of the bend, so that plateaus and saddles are left uphill.
+    /// Along each principal axis, the gradient over the absolute curvature, so that plateaus and saddles are left uphill.
     ///
-    /// Near a top this is Newton's step; elsewhere it is at most `max_len` along each axis.
+    /// Near a maximum this is Newton's step; elsewhere it is at most `max_len` along each axis.
     fn ascent_step(&self, gradient: [f64; 2], max_len: f64) -> [f64; 2] {
         let angle = (2.0 * self.cross).atan2(self.height - self.slope) / 2.0;
         let (sine, cosine) = angle.sin_cos();
         let mean = f64::midpoint(self.height, self.slope);
         let radius = ((self.height - self.slope) / 2.0).hypot(self.cross);
         let larger = if mean >= 0.0 { mean + radius } else { mean - radius };
-        // The smaller one through the product of both, so that it keeps its digits.
+        // Computed from the product of both, to keep its precision.
         let smaller = (self.height * self.slope - self.cross * self.cross) / larger;
         let (first, second) = if mean >= 0.0 { (larger, smaller) } else { (smaller, larger) };
         let along = |axis: [f64; 2], hessian: f64| {
@@ -273,13 +273,13 @@ impl Hessian {
     }
 }
 
-/// How the log-likelihood of a row changes with its log-odds.
+/// The derivative of a row's log-likelihood with respect to its log-odds.
 fn score(row: &Row, eta: f64) -> f64 {
     let (known, unknown) = sigmoids(eta);
     row.successes * known_part(row, known) * unknown - (row.n - row.successes) * known
 }
 
-/// How the log-likelihood of a row is bent, downwards, at its log-odds.
+/// The negative second derivative of a row's log-likelihood with respect to its log-odds.
 fn observed_information(row: &Row, eta: f64) -> f64 {
     let (known, unknown) = sigmoids(eta);
     let part = known_part(row, known);
@@ -287,7 +287,7 @@ fn observed_information(row: &Row, eta: f64) -> f64 {
         + row.successes * part * unknown * (part * unknown - (unknown - known))
 }
 
-/// The share of the right answers that are known, not guessed.
+/// The proportion of the correct answers that are known, not guessed.
 fn known_part(row: &Row, known: f64) -> f64 {
     if row.guess > 0.0 {
         let known = (1.0 - row.guess) * known;

@@ -1,14 +1,14 @@
-//! What an interval says about a share, as a distribution that can be compared with another.
+//! Beta distributions fitted to confidence intervals of proportions.
 
 use crate::{Confidence, Interval, StatsError, in_range};
 
-/// No mean is nearer to 0 or 1 than this: a share of exactly 0 has no Beta.
+/// Distance that a mean keeps from 0 and 1: a proportion of exactly 0 has no Beta.
 pub const MEAN_FLOOR: f64 = 1e-6;
 
-/// No Beta knows more than this many trials would tell (`alpha + beta`): a margin of 0 has no Beta either.
+/// Maximum of `alpha + beta`, in trials: an interval of width 0 has no Beta.
 pub const MAX_TRIALS: f64 = 1e12;
 
-/// A Beta distribution with both shapes from 1 to [`MAX_TRIALS`], hence with one peak and never U-shaped.
+/// A Beta distribution with both shapes from 1 to [`MAX_TRIALS`], so it is unimodal and never U-shaped.
 ///
 /// ```
 /// use reasonscape_stats::pairwise::Beta;
@@ -27,7 +27,7 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// The Beta of two shapes, its density being `x^(alpha - 1) (1 - x)^(beta - 1)` up to a factor.
+    /// The Beta distribution with density proportional to `x^(alpha - 1) (1 - x)^(beta - 1)`.
     ///
     /// ```
     /// use reasonscape_stats::pairwise::Beta;
@@ -44,17 +44,17 @@ impl Beta {
         Ok(Self { alpha: shape("alpha", alpha)?, beta: shape("beta", beta)? })
     }
 
-    /// The Beta with the interval's moments: mean = center, standard deviation = margin / z.
+    /// The Beta with the moments of the interval: mean = center, standard deviation = margin / z.
     ///
     /// With `nu = mean (1 - mean) / sd^2 - 1`, the shapes are `alpha = mean nu` and `beta = (1 - mean) nu`
-    /// (the method of moments). Assumes that the interval is roughly a normal one, center ± z sd.
+    /// (the method of moments). Assumes that the interval is approximately normal, center ± z sd.
     ///
-    /// Three clamps keep the degenerate cases proper:
+    /// Three clamps handle degenerate intervals:
     /// - the mean to `[1e-6, 1 - 1e-6]`, so that `[0, 0]` and `[1, 1]` have a Beta;
-    /// - `nu` to at most 1e12, so that an interval without width has one (its sd is then `1e-6 sqrt(mean (1 - mean))`);
-    /// - `nu` to at least `1 / min(mean, 1 - mean)`, so that both shapes are at least 1: a U-shaped Beta would say
-    ///   that the share is at both ends at once. An interval within `[0, 1]` has margin <= min(mean, 1 - mean), hence
-    ///   shapes of at least `(z^2 - 1) / 2`; at 95 % that is 1.42 and this clamp does nothing.
+    /// - `nu` to at most 1e12, so that an interval of width 0 has one (its sd is then `1e-6 sqrt(mean (1 - mean))`);
+    /// - `nu` to at least `1 / min(mean, 1 - mean)`, so that both shapes are at least 1 and the Beta is not U-shaped. An
+    ///   interval within `[0, 1]` has margin <= min(mean, 1 - mean), so its shapes are at least `(z^2 - 1) / 2`; at 95 %
+    ///   that is 1.42 and this clamp has no effect.
     ///
     /// ```
     /// use reasonscape_stats::pairwise::Beta;
@@ -74,19 +74,19 @@ impl Beta {
             return Err(StatsError::CrossedBounds { low, high });
         }
         let mean = interval.center().clamp(MEAN_FLOOR, 1.0 - MEAN_FLOOR);
-        // The center's distance from 1 by its own sum, so that it keeps its digits when it is small.
+        // Compute the distance of the center from 1 separately, to keep its precision when it is small.
         let rest = f64::midpoint(1.0 - low, 1.0 - high).clamp(MEAN_FLOOR, 1.0 - MEAN_FLOOR);
         let variance = (interval.margin() / confidence.z()).powi(2);
         let nu = (mean * rest / variance - 1.0).clamp(1.0 / mean.min(rest), MAX_TRIALS);
         Ok(Self { alpha: (mean * nu).max(1.0), beta: (rest * nu).max(1.0) })
     }
 
-    /// The shape that grows with correct answers.
+    /// The shape parameter that grows with correct answers.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// The shape that grows with wrong answers.
+    /// The shape parameter that grows with incorrect answers.
     pub fn beta(&self) -> f64 {
         self.beta
     }
@@ -96,7 +96,7 @@ impl Beta {
         self.alpha / (self.alpha + self.beta)
     }
 
-    /// One less the mean, `beta / (alpha + beta)`, to full precision where the mean is near 1.
+    /// One minus the mean, `beta / (alpha + beta)`, at full precision where the mean is near 1.
     pub(super) fn rest(&self) -> f64 {
         self.beta / (self.alpha + self.beta)
     }
@@ -109,7 +109,7 @@ impl Beta {
     /// The logarithm of the density relative to the one at the mean, given the logarithms of `x / mean` and
     /// `(1 - x) / (1 - mean)`.
     ///
-    /// No log-gamma enters, so that nothing cancels at shapes of 1e12; who needs the constant integrates.
+    /// Avoids log-gamma, so that nothing cancels for shapes of 1e12; the caller normalizes by integration.
     pub(super) fn log_density(&self, log_proportion: f64, log_rest: f64) -> f64 {
         (self.alpha - 1.0) * log_proportion + (self.beta - 1.0) * log_rest
     }

@@ -1,10 +1,10 @@
-//! `P(A > B)` of Betas by drawing, number for number what Python's standard library draws.
+//! `P(A > B)` of Betas by Monte Carlo, with the same draws as Python's standard library.
 
 use super::beta::Beta;
 use crate::random::PyRandom;
 use crate::{StatsError, in_range};
 
-/// [`probability_greater`](super::probability_greater) by drawing: the share of `draws` pairs in which `a` came out higher, ties as one half.
+/// [`probability_greater`](super::probability_greater) by Monte Carlo: the proportion of `draws` pairs in which `a` is larger, ties counting half.
 ///
 /// With `rng = random.Random(seed)`, first all draws of `a`, then all of `b`, each `rng.betavariate(alpha, beta)`.
 /// The standard error is `sqrt(p (1 - p) / draws)`, at most 0.005 for 10,000 draws.
@@ -35,19 +35,19 @@ pub fn probability_greater_monte_carlo(
     Ok(proportion_greater(&of_a, &of_b))
 }
 
-/// Refuses a number of draws that says nothing, or that no memory holds.
+/// Rejects zero draws and numbers of draws that don't fit in memory.
 pub(super) fn check_draws(draws: usize) -> Result<(), StatsError> {
     in_range("draws", draws as f64, 1.0..=1e8, "from 1 to 100000000").map(drop)
 }
 
-/// The next so many draws.
+/// The next `draws` draws.
 pub(super) fn draw(beta: &Beta, draws: usize, rng: &mut PyRandom) -> Vec<f64> {
     (0..draws).map(|_| rng.betavariate(beta.alpha(), beta.beta())).collect()
 }
 
-/// In how many of the pairs the first is greater, ties as one half.
+/// The proportion of pairs in which the first is greater, ties counting half.
 pub(super) fn proportion_greater(a: &[f64], b: &[f64]) -> f64 {
-    // Greater counts twice, equal once; whole numbers, so that the loop is free to run in lanes.
+    // Greater counts twice, equal once; integers, so that the loop vectorizes.
     let halves: u64 = a.iter().zip(b).map(|(a, b)| u64::from(a > b) + u64::from(a >= b)).sum();
     halves as f64 / (2 * a.len()) as f64
 }

@@ -1,25 +1,25 @@
-//! `P(A > B)` of Betas by quadrature, to the last few bits and without a special function.
+//! `P(A > B)` of Betas by quadrature, accurate to the last few bits and without special functions.
 //!
 //! All Betas of a task share one set of panels, fine where some Beta is narrow. Each Beta is then tabulated once
 //! (density and distribution function on the nodes that it reaches), and a pair costs one dot product,
 //! `P(A > B) = sum_i weight_i f_A(x_i) F_B(x_i)`.
 //!
-//! The distribution function is the exact integral of the polynomial through a panel's densities, and
-//! Gauss-Legendre integrates the product of the two exactly. Hence `P(A > B) + P(B > A) = 1` and
-//! `P(A > A) = 1/2` hold to rounding whatever the panels, and the error is the *product* of what the two
-//! polynomials miss, so that panels of several standard deviations are narrow enough.
+//! The distribution function is the exact integral of the polynomial through a panel's densities, and Gauss-Legendre
+//! integrates the product of the two exactly. So `P(A > B) + P(B > A) = 1` and `P(A > A) = 1/2` are exact up to rounding
+//! for any panels, and the error is the *product* of the two interpolation errors, so that panels of several standard
+//! deviations are narrow enough.
 
 use std::sync::LazyLock;
 
 use super::beta::Beta;
 
-/// Nodes of a panel.
+/// Nodes per panel.
 const NODES: usize = 16;
 /// The widest panel, in standard deviations of the narrowest Beta that reaches it.
 const PANEL_WIDTH: f64 = 4.0;
-/// The same for a panel that touches 0 or 1, where a density like `x^0.42` is no polynomial.
+/// The same for a panel that touches 0 or 1, where a density such as `x^0.42` is not polynomial.
 const END_PANEL_WIDTH: f64 = 0.5;
-/// A Beta ends where its density has fallen by `exp(-MIN_LOG_DENSITY_DROP)`, under the rounding of a double.
+/// A Beta is cut where its density has fallen by `exp(-MIN_LOG_DENSITY_DROP)`, below double precision.
 const MIN_LOG_DENSITY_DROP: f64 = 38.0;
 
 /// Gauss-Legendre on `[0, 1]`, with the integrals from 0 to each node.
@@ -30,7 +30,7 @@ struct GaussLegendre {
     partial: [[f64; NODES]; NODES],
 }
 
-/// The one rule there is.
+/// The shared quadrature rule.
 static GAUSS_LEGENDRE: LazyLock<GaussLegendre> = LazyLock::new(GaussLegendre::new);
 
 /// The Legendre polynomials `P_0(x)` to `P_NODES(x)`, by Bonnet's recursion.
@@ -76,7 +76,7 @@ impl GaussLegendre {
     }
 }
 
-/// A part of `[0, 1]`, dyadic, so that its three numbers are exact.
+/// A dyadic part of `[0, 1]`, so that its three numbers are exact.
 #[derive(Debug, Clone, Copy)]
 struct Panel {
     left: f64,
@@ -99,7 +99,7 @@ impl Panel {
     }
 }
 
-/// Where a Beta is, and how wide a panel may be there.
+/// The support of a Beta, and the maximum panel width there.
 #[derive(Debug, Clone, Copy)]
 struct Support {
     low: f64,
@@ -108,9 +108,9 @@ struct Support {
 }
 
 impl Support {
-    /// Walks out from the mean until the density has dropped.
+    /// Moves out from the mean until the density has dropped.
     ///
-    /// A number of standard deviations would not do: the long tail of a skewed Beta is exponential, not normal.
+    /// A fixed number of standard deviations isn't enough: the long tail of a skewed Beta is exponential, not normal.
     fn new(beta: &Beta) -> Self {
         let (mean, rest, standard_deviation) = (beta.mean(), beta.rest(), beta.standard_deviation());
         let walk = |sign: f64, room: f64| {
@@ -137,13 +137,13 @@ impl Support {
     }
 }
 
-/// Panels on which every one of some Betas is smooth, left to right, with gaps where none of them is.
+/// Panels on which all Betas are smooth, from left to right, with gaps where all of them are negligible.
 pub(super) struct Grid {
     panels: Vec<Panel>,
 }
 
 impl Grid {
-    /// Halves `[0, 1]` until no Beta that reaches a panel finds it too wide.
+    /// Halves `[0, 1]` until every panel is narrow enough for all Betas that reach it.
     pub(super) fn cover(betas: &[Beta]) -> Self {
         let supports: Vec<Support> = betas.iter().map(Support::new).collect();
         let [left, right] = Panel { left: 0.0, right_gap: 0.0, width: 1.0 }.halves();
@@ -164,7 +164,7 @@ impl Grid {
         Self { panels }
     }
 
-    /// The density and the distribution function of one of the Betas that the grid covers.
+    /// The density and the distribution function of one of the covered Betas.
     pub(super) fn tabulate(&self, beta: &Beta) -> Table {
         let support = Support::new(beta);
         let first = self.panels.partition_point(|panel| panel.left + panel.width <= support.low);
@@ -200,10 +200,10 @@ impl Grid {
     }
 }
 
-/// The density at the nodes of a panel times the panel's width, up to the factor that makes the total 1.
+/// The density at the nodes of a panel times the panel's width, up to normalization.
 ///
-/// A node's distance from the mean is a sum of small exact numbers, never the difference of two rounded places:
-/// a Beta of 1e12 trials is a millionth wide. At an end of `[0, 1]` the nodes are at `width t^6` from it, the
+/// A node's distance from the mean is a sum of small exact numbers, never the difference of two rounded positions,
+/// because a Beta of 1e12 trials is about 1e-6 wide. At an end of `[0, 1]` the nodes are at `width t^6` from it, a
 /// substitution that makes `x^s` smooth for every `s >= 0`.
 fn densities(beta: &Beta, panel: Panel, rule: &GaussLegendre) -> [f64; NODES] {
     let (mean, rest) = (beta.mean(), beta.rest());
@@ -231,7 +231,7 @@ fn densities(beta: &Beta, panel: Panel, rule: &GaussLegendre) -> [f64; NODES] {
     density
 }
 
-/// A Beta on the nodes that it reaches.
+/// A Beta tabulated on the nodes that it reaches.
 pub(super) struct Table {
     /// The first panel it reaches.
     first: usize,
@@ -259,7 +259,7 @@ impl Table {
     }
 }
 
-/// The sum of products, in four running sums that the processor can keep side by side.
+/// The dot product, in four running sums so that it vectorizes.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     for (a, b) in a.chunks_exact(4).zip(b.chunks_exact(4)) {
@@ -267,7 +267,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
             sums[i] += a[i] * b[i];
         }
     }
-    // Panels have a multiple of four nodes, so nothing remains.
+    // Panels have a multiple of four nodes, so there is no remainder.
     sums.iter().sum()
 }
 

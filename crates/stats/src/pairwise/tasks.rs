@@ -1,4 +1,4 @@
-//! `P(A > B)` of every pair, task by task, and its mean over any selection of the tasks.
+//! `P(A > B)` of every pair per task, and its mean over any selection of tasks.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use super::{Beta, Method, WinRates};
 use crate::random::PyRandom;
 use crate::{Confidence, Interval, StatsError};
 
-/// The probability that one model is better than another, for every pair and on each task by itself.
+/// The probability that one model is better than another, for every pair and each task.
 ///
 /// ```
 /// use reasonscape_stats::pairwise::{Method, task_win_rates, win_rates};
@@ -27,7 +27,7 @@ pub struct TaskWinRates {
     tasks: Vec<TaskRates>,
 }
 
-/// One task: who has run it, and the rate of each pair `i < j` of those, row by row.
+/// One task: the models that have run it, and the rate of each pair `i < j` of these, row by row.
 #[derive(Debug, Clone, PartialEq)]
 struct TaskRates {
     models: Vec<usize>,
@@ -45,8 +45,7 @@ impl TaskWinRates {
         self.tasks.len()
     }
 
-    /// The probability that `a` is better than `b` on a task; absent when one of them has not run it, or they are the
-    /// same.
+    /// The probability that `a` is better than `b` on a task; `None` if one of them has not run it, or they are the same.
     ///
     /// # Panics
     /// When there is no such task.
@@ -62,12 +61,12 @@ impl TaskWinRates {
         }
     }
 
-    /// The mean over all tasks that both of a pair have.
+    /// The mean over all tasks that both models of a pair have.
     pub fn average(&self) -> WinRates {
         self.average_over(&(0..self.tasks.len()).collect::<Vec<_>>())
     }
 
-    /// The mean over these tasks, each counted as often as it is named.
+    /// The mean over these tasks, each counted as many times as it is listed.
     ///
     /// # Panics
     /// When there is no such task.
@@ -100,7 +99,7 @@ impl TaskWinRates {
     }
 }
 
-/// What [`win_rates`](super::win_rates) averages, before it does: the same arguments, `P(A > B)` on each task.
+/// `P(A > B)` per task, with the arguments of [`win_rates`](super::win_rates), which averages it.
 ///
 /// # Errors
 /// A [`StatsError`] when there is no model or no task, rows differ in length, an interval is not within `[0, 1]`, or
@@ -130,7 +129,7 @@ struct ModelIntervals {
     beta: Beta,
 }
 
-/// The checked Betas, task by task, each with its models in their order.
+/// The validated Betas by task, each with its models in order.
 fn by_task<T: AsRef<[Option<Interval>]>>(
     models: &[T],
     confidence: Confidence,
@@ -155,14 +154,14 @@ fn by_task<T: AsRef<[Option<Interval>]>>(
     Ok(tasks)
 }
 
-/// `P(A > B)` of each pair of entrants of one task, the earlier against the later, in order.
+/// `P(A > B)` of each pair of models of one task, the earlier against the later, in order.
 fn task_rates(models: &[ModelIntervals], task: usize, method: Method) -> Vec<f64> {
     match method {
         Method::Exact => {
             let betas: Vec<Beta> = models.iter().map(|entrant| entrant.beta).collect();
             let grid = Grid::cover(&betas);
             let tables: Vec<_> = betas.par_iter().map(|beta| grid.tabulate(beta)).collect();
-            // Equal Betas are exactly even, whatever the last bit of the quadrature says.
+            // Equal Betas give exactly 0.5, whatever the rounding of the quadrature.
             pairs(models.len(), |i, j| if betas[i] == betas[j] { 0.5 } else { tables[i].exceeds(&tables[j]) })
         }
         Method::MonteCarlo { draws, seed } => {
@@ -178,7 +177,7 @@ fn task_rates(models: &[ModelIntervals], task: usize, method: Method) -> Vec<f64
     }
 }
 
-/// A value for each pair `i < j`, row by row, the rows on all cores.
+/// A value for each pair `i < j`, row by row, with rows computed in parallel.
 fn pairs(count: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
     let value = &value;
     (0..count).into_par_iter().flat_map_iter(|i| (i + 1..count).map(move |j| value(i, j))).collect()

@@ -1,18 +1,18 @@
-//! The share of trials that are still thinking: Kaplan and Meier's curve.
+//! The Kaplan-Meier curve: the proportion of trials that have not answered yet.
 
 use super::{SurvivalData, log_log_bounds};
 use crate::{Confidence, StatsError, in_range};
 
-/// The share that is still thinking from some number of tokens on.
+/// One step of a survival curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurvivalStep {
-    /// Tokens used when trials answered.
+    /// Token count at which trials answered.
     pub tokens: u64,
-    /// Trials that had used at least so many.
+    /// Trials that used at least this many tokens.
     pub at_risk: u64,
-    /// Trials of these that answered here, right or wrong.
+    /// Trials that answered here, correctly or incorrectly.
     pub answered: u64,
-    /// Estimated share of trials that need more tokens than this to answer.
+    /// Estimated proportion of trials that need more tokens than this to answer.
     pub proportion: f64,
     /// Greenwood's standard error of `proportion`.
     pub error: f64,
@@ -22,10 +22,10 @@ pub struct SurvivalStep {
     pub high: f64,
 }
 
-/// After how many tokens a given share of trials has answered; `None` where the data end before.
+/// The token count by which a given proportion of trials has answered; `None` where the data end before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantile {
-    /// The smallest token count by which the share has answered.
+    /// The smallest token count by which the proportion has answered.
     pub tokens: Option<u64>,
     /// Lower bound.
     pub low: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Quantile {
     pub high: Option<u64>,
 }
 
-/// Kaplan and Meier's estimate of the share that is still thinking, a step a token count at which trials answered.
+/// The Kaplan-Meier estimate, with one step per token count at which trials answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurvivalCurve {
     steps: Vec<SurvivalStep>,
@@ -41,18 +41,18 @@ pub struct SurvivalCurve {
 }
 
 impl SurvivalData {
-    /// The share of trials still thinking, as a function of tokens used.
+    /// The proportion of trials that have not answered yet, as a function of tokens used.
     ///
     /// `S(t) = Π (1 - d / r)` over the token counts up to `t` at which trials answered: `d` of the `r` then at
-    /// risk. Trials cut off at a count at which others answer were at risk there. The standard error is
-    /// Greenwood's, `S sqrt(Σ d / (r (r - d)))`; the bounds are taken on the log-log scale and stay within 0 to 1
-    /// (the default of lifelines). Once nobody is left the share is 0 and the formula has nothing to say; the
-    /// upper bound of the step before then stands.
+    /// risk. Trials truncated at a count at which others answer were at risk there. The standard error is Greenwood's,
+    /// `S sqrt(Σ d / (r (r - d)))`; the bounds are computed on the log-log scale and stay within 0 to 1 (the default of
+    /// lifelines). Once no trial is at risk the proportion is 0 and the formula is undefined; the upper bound of the
+    /// previous step is kept. Assumes non-informative censoring.
     ///
     /// Sources: E. L. Kaplan and P. Meier, JASA 53 (1958); M. Greenwood, "The natural duration of cancer" (1926).
     pub fn survival(&self, confidence: Confidence) -> SurvivalCurve {
         let mut steps: Vec<SurvivalStep> = Vec::new();
-        // Between censorings the product telescopes: without any, a share is the plain quotient to the last bit.
+        // Between censorings the product telescopes: without censoring, a proportion is the exact quotient.
         let (mut base_proportion, mut base_risk) = (1.0, self.n);
         let (mut proportion, mut greenwood) = (1.0, 0.0);
         for (row, at_risk) in self.at_risk() {
@@ -92,9 +92,9 @@ impl SurvivalCurve {
         &self.steps
     }
 
-    /// The share still thinking after `tokens`.
+    /// The proportion not yet answered after `tokens`.
     ///
-    /// Before the first answer it is 1, and so are both bounds. Beyond the longest trial the last share stands.
+    /// Before the first answer it is 1, and so are both bounds. Beyond the longest trial the last value is kept.
     pub fn at(&self, tokens: u64) -> SurvivalStep {
         let steps_before = self.steps.partition_point(|step| step.tokens <= tokens);
         match steps_before.checked_sub(1) {
@@ -111,27 +111,27 @@ impl SurvivalCurve {
         }
     }
 
-    /// After how many tokens half of the trials have answered.
+    /// The token count by which half of the trials have answered.
     pub fn median(&self) -> Quantile {
         self.first_at_most(0.5)
     }
 
-    /// After how many tokens a `share` of the trials has answered.
+    /// The token count by which a `proportion` of the trials has answered.
     ///
-    /// The bounds are where the bounds of the curve cross the same height, which is the test-based interval.
+    /// The bounds are where the bounds of the curve cross the same height (the test-based interval).
     ///
     /// Source: R. Brookmeyer and J. Crowley, "A confidence interval for the median survival time", Biometrics 38
     /// (1982).
     ///
     /// # Errors
-    /// [`StatsError::OutOfRange`] when `share` is not from 0 to 1.
-    pub fn quantile(&self, share: f64) -> Result<Quantile, StatsError> {
-        in_range("share", share, 0.0..=1.0, "from 0 to 1")?;
-        Ok(self.first_at_most(1.0 - share))
+    /// [`StatsError::OutOfRange`] when `proportion` is not from 0 to 1.
+    pub fn quantile(&self, proportion: f64) -> Result<Quantile, StatsError> {
+        in_range("proportion", proportion, 0.0..=1.0, "from 0 to 1")?;
+        Ok(self.first_at_most(1.0 - proportion))
     }
 
     fn first_at_most(&self, height: f64) -> Quantile {
-        // A share that is the height but for rounding has reached it.
+        // Tolerate rounding: a value that equals the height up to rounding has reached it.
         let limit = height + 1e-12;
         let first = |value: fn(&SurvivalStep) -> f64| {
             self.steps.iter().find(|step| value(step) <= limit).map(|step| step.tokens)

@@ -1,52 +1,52 @@
-//! How readily trials answer at each stage of their thinking, right and wrong.
+//! Hazards of correct and incorrect answers in bins of tokens.
 
 use super::SurvivalData;
 use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, Outcome, StatsError};
 
-/// Who counts as watched throughout a bin in which trials were cut off.
+/// How trials that are truncated within a bin count towards its risk set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RiskSet {
-    /// Everybody at risk when the bin begins: trials that are cut off leave at its end. Exact when limits lie on
-    /// the ends of bins, as a common token limit does when bins end on it.
+    /// All trials at risk at the start of the bin: truncated trials leave at its end. Exact if limits lie on the ends of
+    /// bins, as a common token limit does when bins end on it.
     #[default]
     Full,
-    /// The actuary's: trials that are cut off count by half, as if watched for half of the bin.
+    /// The actuarial method: truncated trials count half, as if observed for half of the bin.
     Actuarial,
 }
 
-/// What happened to the trials that came as far as a bin of tokens.
+/// Events among the trials that reached a bin of tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HazardBin {
-    /// The bin holds trials of more than so many tokens (the first one those of 0 as well).
+    /// Lower end of the bin, exclusive (the first bin includes 0).
     pub above: u64,
-    /// The bin holds trials of up to so many tokens.
+    /// Upper end of the bin, inclusive.
     pub up_to: u64,
-    /// Trials that came so far.
+    /// Trials that reached the bin.
     pub at_risk: u64,
-    /// Trials that answered right in this bin.
+    /// Trials that answered correctly in this bin.
     pub correct: u64,
-    /// Trials that answered wrong in this bin.
+    /// Trials that answered incorrectly in this bin.
     pub incorrect: u64,
-    /// Trials that were cut off in this bin.
+    /// Trials that were truncated in this bin.
     pub censored: u64,
-    /// Share of the exposed trials that answer in this bin.
+    /// Proportion of the exposed trials that answer in this bin.
     pub answer_hazard: Interval,
-    /// Share of the exposed trials that answer right in this bin.
+    /// Proportion of the exposed trials that answer correctly in this bin.
     pub correct_hazard: Interval,
-    /// Share of the exposed trials that answer wrong in this bin.
+    /// Proportion of the exposed trials that answer incorrectly in this bin.
     pub incorrect_hazard: Interval,
-    /// Share of this bin's answers that are right. Where it falls below what a guess gives, thinking on does not help.
+    /// Accuracy of this bin's answers. Where it falls below the guess rate, more thinking doesn't help.
     pub accuracy: Interval,
 }
 
 impl SurvivalData {
-    /// Hazards in bins of tokens, each with Wilson's bounds.
+    /// Hazards in bins of tokens, each with its Wilson interval.
     ///
-    /// A bin reaches from above the end before it up to and including its own end, so that a limit of 4096 tokens
-    /// falls into the bin that ends on 4096. The hazard of a cause is the number of its events over the trials
-    /// exposed. Trials longer than the last end are at risk in every bin and end in none. A bin that nobody reaches
-    /// has no information: its intervals are [`Interval::UNKNOWN`].
+    /// A bin reaches from the previous end (exclusive) to its own (inclusive), so that a limit of 4096 tokens falls into the
+    /// bin that ends on 4096. The hazard of a cause is the number of its events over the exposed trials. Trials longer than
+    /// the last end are at risk in every bin and end in none. The intervals of a bin that no trial reaches are
+    /// [`Interval::UNKNOWN`]. Assumes non-informative censoring and independent trials.
     ///
     /// ```
     /// use reasonscape_stats::survival::{RiskSet, SurvivalData};

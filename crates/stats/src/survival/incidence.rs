@@ -1,14 +1,14 @@
-//! The share of trials that have answered right, or wrong: two endings that compete for the same trials.
+//! Cumulative incidence of correct and incorrect answers, as competing risks.
 
 use super::{SurvivalData, log_log_bounds};
 use crate::{Confidence, Outcome};
 
-/// One of the two ways to answer.
+/// The cause of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// A right answer.
+    /// A correct answer.
     Correct,
-    /// A wrong answer.
+    /// An incorrect answer.
     Incorrect,
 }
 
@@ -21,12 +21,12 @@ impl Cause {
     }
 }
 
-/// The share that has answered so, from some number of tokens on.
+/// One step of a cumulative incidence curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IncidenceStep {
     /// Tokens used.
     pub tokens: u64,
-    /// Estimated share of all trials that answer so within these tokens.
+    /// Estimated proportion of all trials that have this event within these tokens.
     pub proportion: f64,
     /// Standard error of `proportion`.
     pub error: f64,
@@ -36,23 +36,22 @@ pub struct IncidenceStep {
     pub high: f64,
 }
 
-/// Aalen and Johansen's estimate of the share that has answered in one of the two ways.
+/// The Aalen-Johansen estimate of the cumulative incidence of one cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncidenceCurve {
     steps: Vec<IncidenceStep>,
 }
 
 impl SurvivalData {
-    /// The share of trials that have answered right (or wrong), as a function of tokens used.
+    /// The proportion of trials that have answered correctly (or incorrectly), as a function of tokens used.
     ///
-    /// `F(t) = Σ S(before) d_k / r`: of those still thinking, a share `d_k / r` answers so. The shares of the two
-    /// causes and of those still thinking add up to one; taking `1 - S` with the other cause as censoring would
-    /// promise answers that trials which already answered can no longer give. The variance is carried along step by
-    /// step with those of `S` and their covariance, each step multinomial; it equals the delta-method formula of
-    /// Dinse and Larson, and without censoring it is `F (1 - F) / n`. Bounds on the log-log scale.
+    /// `F(t) = Σ S(before) d_k / r`. The incidences of the two causes and the proportion not yet answered sum to one; `1 - S`
+    /// with the other cause as censoring would overestimate the incidence. The variance is updated step by step together with
+    /// that of `S` and their covariance, each step multinomial; it equals the delta-method formula of Dinse and Larson, and
+    /// without censoring it is `F (1 - F) / n`. Bounds are on the log-log scale. Assumes non-informative censoring.
     ///
-    /// Steps are the token counts at which anything was answered, from the first answer of the cause on. When the
-    /// share reaches 1 the lower bound of the step before stands.
+    /// Steps are the token counts with any answer, from the first of this cause on. When the proportion reaches 1, the lower
+    /// bound of the previous step is kept.
     ///
     /// Sources: O. O. Aalen and S. Johansen, Scand. J. Statist. 5 (1978); G. E. Dinse and M. G. Larson, "A note on
     /// semi-Markov models for partially censored data", Biometrika 73 (1986).
@@ -97,9 +96,9 @@ impl IncidenceCurve {
         &self.steps
     }
 
-    /// The share that has answered so after `tokens`.
+    /// The proportion with this event after `tokens`.
     ///
-    /// Before the first such answer it is 0, and so are both bounds. Beyond the longest trial the last share stands.
+    /// Before the first such answer it is 0, and so are both bounds. Beyond the longest trial the last value is kept.
     pub fn at(&self, tokens: u64) -> IncidenceStep {
         let steps_before = self.steps.partition_point(|step| step.tokens <= tokens);
         match steps_before.checked_sub(1) {

@@ -86,7 +86,7 @@ fn documented_coverage_matches_simulation() {
         ("2 options, truncation 0.1", 128, 0.05, 0.1, 2.0),
         ("4 options, truncation 0.1", 32, 0.2, 0.1, 4.0),
         ("10 options, truncation 0.4", 128, 0.95, 0.4, 10.0),
-        ("Write-in, truncation 0.4", 32, 0.05, 0.4, f64::INFINITY),
+        ("Free-form, truncation 0.4", 32, 0.05, 0.4, f64::INFINITY),
     ];
     for (section, n, p, truncation, options) in designs {
         let claim =

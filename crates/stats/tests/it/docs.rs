@@ -63,8 +63,14 @@ fn pairwise_table_matches_code() {
 fn paired_example_matches_code() {
     let text = page("statistics.md");
     let test = mcnemar(45, 21);
-    assert_has_line(&text, &format!("| could it be chance? | McNemar, exact | p = {:.4} |", test.exact_p));
-    assert_has_line(&text, &format!("| the same, less timid | McNemar, mid-p | p = {:.4} |", test.mid_p));
+    assert_has_line(
+        &text,
+        &format!("| is the difference significant? | McNemar, exact | p = {:.4} |", test.exact_p),
+    );
+    assert_has_line(
+        &text,
+        &format!("| the same, less conservative | McNemar, mid-p | p = {:.4} |", test.mid_p),
+    );
     let difference = paired_difference(400, 45, 21, P95).unwrap();
     let cells =
         format!("{:.3}, from {:.3} to {:.3}", difference.point.unwrap(), difference.low, difference.high);

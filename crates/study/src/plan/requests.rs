@@ -16,7 +16,7 @@ pub struct PlannedRequest {
     pub key: CacheKey,
 }
 
-/// The requests of an evaluation at a point from problem `start` on, in order; only those of a dataset have an end.
+/// The requests of an evaluation at a point, starting with problem `start`; endless except for a dataset.
 pub fn planned_requests<'s>(
     study: &'s Study,
     eval: &'s Eval,

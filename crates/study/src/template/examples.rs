@@ -1,19 +1,19 @@
-//! Worked examples for templates that show some.
+//! Worked examples for few-shot templates.
 
 use std::collections::BTreeMap;
 
 use minijinja::Value;
 use reasonscape_core::{Json, Params, Range, Task, TestStream};
 
-/// What is added to a study's seed for its examples: "examples" in ASCII, far from any seed that a person types.
+/// Offset from a study's seed to that of its examples: "examples" in ASCII, far from any seed a person would type.
 const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
 
-/// Worked examples of a point's kind: the same task and words, smaller numbers, another seed.
+/// Worked examples for a point: same task and string parameters, smaller numbers, another seed.
 ///
-/// They are drawn from a stream of their own, so that no test of the point is shown with its answer; should one be
-/// equal to the test that is asked, the next takes its place. Numbers are set half-way between the smallest and the
-/// default, or kept if they are smaller; words are kept, because they often decide what the answer looks like. Where
-/// such coordinates are illegal, the point's own are taken.
+/// They come from a separate stream, so that no test of the point is shown with its answer; an example that equals the
+/// current test is replaced by the next one. Numeric parameters are set halfway between minimum and default, or kept if
+/// smaller; string parameters are kept, because they often determine the form of the answer. If the resulting parameters
+/// are invalid, the point's own are used.
 ///
 /// ```
 /// use reasonscape_core::{Json, Params, tasks};
@@ -28,9 +28,9 @@ const SEED_OFFSET: i64 = 0x6578_616d_706c_6573;
 #[derive(Debug, Clone, Default)]
 pub struct Examples {
     shots: usize,
-    /// One more than is shown, for the case that one is the test that is asked.
+    /// One more than is shown, in case one equals the current test.
     candidates: Vec<(String, Value)>,
-    /// The first ones, which nearly every test gets.
+    /// The default selection, used for nearly every test.
     first_shots: Value,
 }
 
@@ -40,7 +40,7 @@ impl Examples {
         Self { first_shots: Value::from(Vec::<Value>::new()), ..Self::default() }
     }
 
-    /// Examples beside the tests of a point of a study with this seed.
+    /// Examples for the tests of a point of a study with this seed.
     pub fn new(task: &dyn Task, params: &Params, seed: i64, shots: usize) -> Self {
         if shots == 0 {
             return Self::none();
@@ -49,7 +49,7 @@ impl Examples {
         let params = easier.as_ref().unwrap_or(params);
         let mut candidates: Vec<(String, Value)> = Vec::with_capacity(shots + 1);
         for test in TestStream::new(task, params, seed.wrapping_add(SEED_OFFSET)).take(shots + 1) {
-            // A world that is nearly used up repeats itself; an example is shown once.
+            // A small problem space repeats itself; each example is shown once.
             if candidates.iter().all(|(prompt, _)| *prompt != test.prompt) {
                 let value =
                     Value::from_pairs([("prompt", test.prompt.as_str()), ("target", test.target.as_str())]);
@@ -60,12 +60,12 @@ impl Examples {
         Self { shots, candidates, first_shots }
     }
 
-    /// The prompts of the examples that are shown beside this one.
+    /// The prompts of the examples shown with this prompt.
     pub fn prompts_beside(&self, prompt: &str) -> Vec<&str> {
         self.without_current(prompt).map(|(prompt, _)| prompt.as_str()).collect()
     }
 
-    /// The examples that are shown beside this prompt.
+    /// The examples shown with this prompt.
     pub(crate) fn beside(&self, prompt: &str) -> Value {
         if self.candidates.iter().all(|(candidate, _)| candidate != prompt) {
             return self.first_shots.clone();
@@ -78,7 +78,7 @@ impl Examples {
     }
 }
 
-/// The point's coordinates with its numbers made small.
+/// The point's parameters with smaller numbers.
 fn easier(task: &dyn Task, params: &Params) -> Json {
     let Json::Object(mut coordinates) = params.to_json() else { return Json::Object(BTreeMap::new()) };
     for parameter in task.parameters() {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn examples_are_never_tests_of_the_point() {
         for task in tasks::all() {
-            // A point that is as easy as its examples: only their seed keeps them apart.
+            // If the point is as easy as its examples, only the seed differs.
             let first_shots = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
             let params = Params::new(task, &easier(task, &first_shots)).unwrap_or(first_shots);
             let examples = Examples::new(task, &params, 0, 3);

@@ -172,15 +172,15 @@ fn missing_fields_are_named() {
 
 #[test]
 fn values_of_the_wrong_kind_are_refused() {
-    assert_rejected("suite = 3", 1, &["`suite` is a whole number; expected a string in quotes"]);
+    assert_rejected("suite = 3", 1, &["`suite` is an integer; expected a string in quotes"]);
     assert_rejected("suite = \" \"", 1, &["`suite` is empty"]);
-    assert_rejected("suite = \"quick\"\ncount = \"8\"", 2, &["`count` is a string; expected a whole number"]);
-    assert_rejected("suite = \"quick\"\ncount = 8.0", 2, &["`count` is a number; expected a whole number"]);
-    assert_rejected("suite = \"quick\"\nbudget = 8", 2, &["`budget` is a whole number; expected a table"]);
+    assert_rejected("suite = \"quick\"\ncount = \"8\"", 2, &["`count` is a string; expected an integer"]);
+    assert_rejected("suite = \"quick\"\ncount = 8.0", 2, &["`count` is a number; expected an integer"]);
+    assert_rejected("suite = \"quick\"\nbudget = 8", 2, &["`budget` is an integer; expected a table"]);
     assert_rejected(
         "suite = \"quick\"\neval = 8",
         2,
-        &["`eval` is a whole number; expected tables, each under [[eval]]"],
+        &["`eval` is an integer; expected tables, each under [[eval]]"],
     );
     assert_rejected("suite = \"quick\"\neval = [8]", 2, &["expected tables"]);
     assert_rejected(
@@ -189,32 +189,32 @@ fn values_of_the_wrong_kind_are_refused() {
         &["`eval` is a table; expected tables, each under [[eval]]"],
     );
     assert_rejected_in_eval("groups = \"a:b\"", &["`groups` is a string; expected a list of strings"]);
-    assert_rejected_in_eval("groups = [1]", &["`groups` is a whole number"]);
+    assert_rejected_in_eval("groups = [1]", &["`groups` is an integer"]);
     assert_rejected_in_eval("timeout_seconds = true", &["`timeout_seconds` is a boolean; expected a number"]);
     assert_rejected_in_eval("timeout_seconds = 2020-01-01", &["`timeout_seconds` is a date or time"]);
     assert_rejected_in_eval("headers = [\"a\"]", &["`headers` is a list; expected a table"]);
     assert_rejected_in_eval(
         "headers = { a = 1 }",
-        &["`a` is a whole number; expected a string, or { env = \"NAME\" }"],
+        &["`a` is an integer; expected a string, or { env = \"NAME\" }"],
     );
     assert_rejected_in_eval(
         "headers = { a = { evn = \"A\" } }",
         &["unknown key `evn` (did you mean `env`?)"],
     );
-    assert_rejected_in_eval("model = \"again\"", &["this is not TOML", "duplicate key"]);
-    assert_rejected("suite = quick", 1, &["this is not TOML"]);
+    assert_rejected_in_eval("model = \"again\"", &["invalid TOML", "duplicate key"]);
+    assert_rejected("suite = quick", 1, &["invalid TOML"]);
 }
 
 #[test]
 fn numbers_out_of_range_are_refused() {
     for (line, says) in [
-        ("count = 0", "`count` is 0; expected a whole number from 1 to 100000"),
+        ("count = 0", "`count` is 0; expected an integer from 1 to 100000"),
         ("count = -3", "`count` is -3"),
         ("count = 99999999999999999999", "`count` is 99999999999999999999"),
         ("precision = 0", "`precision` is 0; expected a number from 0.001 to 0.5"),
         ("precision = nan", "`precision` is NaN"),
         ("repeats = 0", "`repeats` is 0"),
-        ("max_count = 64", "`max_count` does nothing without `precision`"),
+        ("max_count = 64", "`max_count` has no effect without `precision`"),
         ("count = 600\nprecision = 0.1", "`count` is 600, more than the `max_count` of 512"),
     ] {
         assert_rejected(
@@ -243,36 +243,32 @@ fn rejects_contradictory_settings() {
     assert_rejected(
         &format!("{MINIMAL}{}", &MINIMAL[MINIMAL.find("[[eval]]").unwrap()..]),
         6,
-        &["this eval is eval 1 again"],
+        &["duplicate of eval 1"],
     );
-    assert_rejected(
-        &format!("{MINIMAL}[budget]\nmoney = 5"),
-        7,
-        &["`money` limits nothing while `m` has no prices"],
-    );
+    assert_rejected(&format!("{MINIMAL}[budget]\nmoney = 5"), 7, &["`money` needs prices, and `m` has none"]);
     assert_rejected(
         &format!("{MINIMAL}price_prompt = 1"),
         3,
         &["`price_prompt` and `price_completion` go together"],
     );
-    assert_rejected_in_eval("groups = [\"smollm\"]", &["group `smollm` is no `facet:value`"]);
+    assert_rejected_in_eval("groups = [\"smollm\"]", &["group `smollm` is not of the form `facet:value`"]);
     assert_rejected_in_eval("groups = [\":x\"]", &["group `:x`"]);
     assert_rejected_in_eval("groups = [\"a:b\", \"a:c\"]", &["`a` is both `b` and `c`"]);
-    assert_rejected_in_eval("headers = { \"a b\" = \"x\" }", &["`a b` is no name of a header"]);
+    assert_rejected_in_eval("headers = { \"a b\" = \"x\" }", &["`a b` is not a valid header name"]);
     assert_rejected_in_eval("headers = { a = \"x\", A = \"y\" }", &["`a` is given twice"]);
     assert_rejected_in_eval(
         "headers = { Content-Length = \"1\" }",
         &["`content-length` is set by the program"],
     );
-    assert_rejected_in_eval("headers = { a = \"x\\ny\" }", &["no header can carry"]);
+    assert_rejected_in_eval("headers = { a = \"x\\ny\" }", &["a value that can't be sent"]);
     let both = "headers = { authorization = \"x\" }\napi_key_env = \"KEY\"";
-    assert_rejected_in_eval(both, &["would both carry a key"]);
+    assert_rejected_in_eval(both, &["would both send a key"]);
     let urls = MINIMAL.replace("\"http://127.0.0.1:1/v1\"", "[\"http://a/v1\", \"http://a/v1/\"]");
     assert_rejected(&urls, 5, &["`http://a/v1` is listed twice"]);
     assert_rejected(
         &MINIMAL.replace("http://127.0.0.1:1/v1", "example.com"),
         5,
-        &["`base_url` is no address"],
+        &["`base_url` is not a valid URL"],
     );
 }
 
@@ -291,7 +287,7 @@ fn unknown_names_list_the_known_ones() {
         1,
         &["unknown suite `quikc` (did you mean `quick`?)", "quick and r12"],
     );
-    assert_rejected("suite = \"mine.toml\"\n", 1, &["there is no suite `somewhere/mine.toml`"]);
+    assert_rejected("suite = \"mine.toml\"\n", 1, &["suite not found: `somewhere/mine.toml`"]);
     assert_rejected_in_eval(
         "template = \"zero-shto\"",
         &["unknown template `zero-shto` (did you mean `zero-shot`?)", "few-shot"],
@@ -300,7 +296,7 @@ fn unknown_names_list_the_known_ones() {
         "sampler = \"greedy-32k\"",
         &["unknown sampler `greedy-32k` (did you mean", "sampled-16k"],
     );
-    assert_rejected_in_eval("template = \"../x\"", &["`../x`, which is no name"]);
+    assert_rejected_in_eval("template = \"../x\"", &["`../x`, which is not a valid name"]);
     assert_rejected_in_eval(
         "provider = \"openai-chta\"",
         &["unknown provider `openai-chta` (did you mean `openai-chat`?)"],
@@ -381,12 +377,12 @@ fn study_files_override_builtins() {
 fn missing_study_error_suggests_init() {
     let dir = TempDir::new().unwrap();
     let error = Study::load(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("there is no `") && error.contains("reasonscape init"), "{error}");
+    assert!(error.contains("` not found; ") && error.contains("reasonscape init"), "{error}");
     let error = Study::load(&dir.path().join("none")).unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
     std::fs::write(dir.path().join("study.toml"), b"suite = \"quick\"\n\xff").unwrap();
     let error = Study::load(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("line 2: this is not UTF-8"), "{error}");
+    assert!(error.contains("line 2: not UTF-8"), "{error}");
 }
 
 /// Keys that stand alone only with others.
@@ -444,6 +440,25 @@ fn commented_study_matches_the_defaults() {
 const EVAL: &str = "[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 #[test]
+fn outage_timeout_has_a_deprecated_name() {
+    let parse = |keys: &str| Study::parse(&format!("suite = \"quick\"\n{EVAL}{keys}\n"), Path::new("."));
+    let new = parse("outage_timeout_seconds = 7").unwrap();
+    assert_eq!(new.evals[0].limits.outage_timeout.as_secs(), 7);
+    assert!(new.notices.is_empty(), "{:?}", new.notices);
+    let old = parse("patience_seconds = 7").unwrap();
+    assert_eq!(old.evals[0].limits.outage_timeout.as_secs(), 7);
+    let [notice] = &old.notices[..] else { panic!("{:?}", old.notices) };
+    assert!(notice.contains("line ") && notice.contains("rename it to `outage_timeout_seconds`"), "{notice}");
+    let both = parse("outage_timeout_seconds = 7\npatience_seconds = 7").unwrap_err().to_string();
+    assert!(
+        both.contains("its deprecated name `patience_seconds` are set; remove `patience_seconds`"),
+        "{both}"
+    );
+    let unknown = parse("outage_timeout = 7").unwrap_err().to_string();
+    assert!(!unknown.contains("patience_seconds"), "{unknown}");
+}
+
+#[test]
 fn dataset_replaces_suite() {
     let dir = TempDir::new().unwrap();
     let lines = "{\"id\": \"a\", \"input\": \"6 * 7?\", \"target\": \"42\", \"category\": \"x\"}\n\
@@ -469,14 +484,14 @@ fn dataset_errors_have_a_line() {
     std::fs::write(dir.path().join("wrong.jsonl"), "{\"input\": \"?\", \"target\": 1}\n{}\n{}\n").unwrap();
     std::fs::write(dir.path().join("right.jsonl"), "{\"input\": \"?\", \"target\": 1}\n").unwrap();
     for (head, says) in [
-        ("dataset = \"none.jsonl\"", "line 1: there is no dataset"),
-        ("dataset = \"wrong.jsonl\"", "wrong.jsonl`: line 2: no `input` (there is nothing)"),
-        ("dataset = \"wrong.jsonl\"", "(and 1 more line is wrong)"),
+        ("dataset = \"none.jsonl\"", "line 1: dataset not found"),
+        ("dataset = \"wrong.jsonl\"", "wrong.jsonl`: line 2: missing field `input` (found nothing)"),
+        ("dataset = \"wrong.jsonl\"", "(and 1 more invalid line)"),
         (
             "suite = \"quick\"\ndataset = \"right.jsonl\"",
-            "line 2: a study asks a `suite` or a `dataset`, not both",
+            "line 2: a study has a `suite` or a `dataset`, not both",
         ),
-        ("dataset = \"right.jsonl\"\nprecision = 0.1", "line 2: a dataset has only so many questions"),
+        ("dataset = \"right.jsonl\"\nprecision = 0.1", "line 2: a dataset has a fixed number of questions"),
     ] {
         let error = Study::parse(&format!("{head}\n{EVAL}"), dir.path()).unwrap_err().to_string();
         assert!(error.contains(says), "`{says}` is not in: {error}");

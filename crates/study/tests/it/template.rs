@@ -109,7 +109,7 @@ fn template_errors_have_a_line() {
         ("", 1, "a template has no `message`"),
         ("shots = 0", 1, "`shots` is 0"),
         ("descripton = \"x\"", 1, "`descripton` (did you mean `description`?)"),
-        ("name = \"yours\"", 1, "`name` is `yours`, but it is called `mine`"),
+        ("name = \"yours\"", 1, "`name` is `yours`, but the file name is `mine`"),
         (
             "[[message]]\nrole = \"usr\"\ncontent = \"{{ prompt }}\"",
             2,
@@ -117,7 +117,7 @@ fn template_errors_have_a_line() {
         ),
         ("[[message]]\ncontent = \"{{ prompt }}\"", 1, "has no `role`"),
         ("[[message]]\nrole = \"user\"", 1, "has no `content`"),
-        ("[[message]]\nrole = \"user\"\ncontent = 3", 3, "`content` is a whole number"),
+        ("[[message]]\nrole = \"user\"\ncontent = 3", 3, "`content` is an integer"),
         ("[[message]]\nrole = \"user\"\ncontent = \"hello\"", 3, "no message has `{{ prompt }}`"),
         (
             "[[message]]\nrole = \"user\"\ncontent = \"{{ promt }}\"",

@@ -1,4 +1,4 @@
-//! Analyses as `reasonscape analyze` prints them, and their pictures as plotly draws them.
+//! Analyses as `reasonscape analyze` prints them, and their figures for plotly.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::query_string::Query;
 use crate::response;
 use reasonscape_analysis::GroupBy;
 
-/// Examples of loops by default.
+/// Default number of example loops.
 const EXAMPLES: usize = 3;
-/// Examples of loops at most.
+/// Maximum number of example loops.
 const MAX_EXAMPLES: usize = 100;
 
 pub(crate) async fn surface(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
@@ -89,7 +89,7 @@ impl Chart {
     }
 }
 
-/// The figure of one of the analyses, for plotly. `columns` says how many panels stand side by side.
+/// The figure of an analysis for plotly; `columns` is the number of panels per row.
 pub(crate) async fn figure(
     State(app): State<Arc<App>>,
     Path(kind): Path<String>,

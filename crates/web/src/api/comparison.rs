@@ -1,4 +1,4 @@
-//! Evaluations against each other.
+//! Comparisons of evaluations.
 
 use std::sync::Arc;
 

@@ -29,7 +29,7 @@ const ERRORS: [(u16, &str, &str); 8] = [
     (507, "DiskFull", "The disk is full."),
 ];
 
-/// The document without what depends on the server.
+/// The document without its server URL.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
 /// The document with the base URL of this server.
@@ -121,10 +121,9 @@ fn content(description: &str, media: &str, schema: &Schema) -> Value {
     json!({ "description": description, "content": { media: { "schema": schema } } })
 }
 
-/// The schema without what says nothing about JSON: integer widths of Rust, and that any member is allowed where none is
-/// described.
+/// The schema without Rust integer widths and without `additionalProperties: true`, which mean nothing in JSON.
 fn simplified(schema: Value) -> Value {
-    let mut schema = Schema::try_from(schema).expect("a schema is an object or a truth value");
+    let mut schema = Schema::try_from(schema).expect("a schema is an object or a boolean");
     let mut simplify = RecursiveTransform(|schema: &mut Schema| {
         schema.remove("format");
         if schema.get("additionalProperties") == Some(&Value::Bool(true)) {

@@ -1,10 +1,10 @@
-// Drawings that are complete as they are become charts that can be looked at closer: numbers on pointing, a legend that
-// hides and shows, a part enlarged. The library is large and is fetched only when a drawing comes near.
+// Replaces static figures by interactive plotly charts: tooltips, a legend that toggles series, zoom. Plotly is large, so it
+// is loaded only when a figure is about to scroll into view.
 
 const drawings = [...document.querySelectorAll(".drawing[data-source]")];
 const NARROW = 640;
 
-// Colours are those of paper; in the dark each has a counterpart. Greys turn round, hues become lighter.
+// The dark counterpart of each color of a figure.
 const DARK = {
   "#ffffff": "#1c201f",
   "rgba(255,255,255,0.7)": "rgba(28,32,31,0.7)",
@@ -41,12 +41,12 @@ const plotly = () => {
   return library;
 };
 
-const coloured = (text) => {
+const recolored = (text) => {
   if (!isDark()) return text;
-  // With the two digits of a fill that lets through what is behind it, where there are any.
-  return text.replaceAll(/"(#[0-9a-f]{6})([0-9a-f]{2})?"|"(rgba\([^"]*\))"/g, (whole, colour, alpha, other) => {
-    const dark = DARK[colour ?? other];
-    return dark ? `"${dark}${alpha ?? ""}"` : whole;
+  // A fill color may end in two digits of opacity.
+  return text.replaceAll(/"(#[0-9a-f]{6})([0-9a-f]{2})?"|"(rgba\([^"]*\))"/g, (match, color, alpha, other) => {
+    const dark = DARK[color ?? other];
+    return dark ? `"${dark}${alpha ?? ""}"` : match;
   });
 };
 
@@ -56,13 +56,13 @@ const draw = async (drawing) => {
     const source = new URL(drawing.dataset.source, location.href);
     if (columns) source.searchParams.set("columns", columns);
     const reply = await fetch(source);
-    // The drawing that is there stays.
+    // Keep the static figure.
     if (!reply.ok) return;
     drawing.chart = await reply.text();
     drawing.dataset.columns = columns;
   }
   const library = await plotly();
-  const { data, layout, config } = JSON.parse(coloured(drawing.chart));
+  const { data, layout, config } = JSON.parse(recolored(drawing.chart));
   layout.paper_bgcolor = "rgba(0,0,0,0)";
   layout.plot_bgcolor = "rgba(0,0,0,0)";
   layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: isDark() ? "#7c8784" : "#8b9693", activecolor: isDark() ? "#5cc9b8" : "#0b6e63" };
@@ -76,12 +76,12 @@ const draw = async (drawing) => {
   const chart = document.createElement("div");
   chart.className = "chart";
   chart.setAttribute("role", "img");
-  chart.setAttribute("aria-label", drawing.dataset.said);
+  chart.setAttribute("aria-label", drawing.dataset.alt);
   chart.hidden = false;
   drawing.append(chart);
   drawing.classList.add("live");
   const drawn = library.newPlot(chart, data, layout, config);
-  // Its buttons are for the pointer only; those who do not use one have the numbers below.
+  // The buttons need a pointer; keyboard and screen reader users have the data table below.
   chart.querySelector(".modebar-container")?.setAttribute("aria-hidden", "true");
   await drawn;
   chart.on("plotly_click", ({ points, event }) => {

@@ -1,9 +1,9 @@
-// The comparison is complete without this: it spares the reader a click, and lets arrows walk through the matrix.
+// Optional: submits forms on change, and moves through the matrix with the arrow keys.
 
 for (const id of ["choose", "two"]) {
   const form = document.getElementById(id);
   form?.addEventListener("change", (event) => {
-    // Of models one chooses several before looking again.
+    // Checkboxes wait for the button, so that several models can be selected.
     if (event.target.matches("select, input[type=radio]")) form.requestSubmit();
   });
 }
@@ -17,7 +17,7 @@ matrix?.addEventListener("keydown", (event) => {
   let cell = event.target.closest("td.heat");
   if (!cell || !(down || right) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  // Nobody plays against oneself: the next cell in that direction is meant.
+  // Skip cells without a link, such as the diagonal.
   do {
     const row = matrix.tBodies[0].rows[cell.parentElement.sectionRowIndex + down];
     cell = row?.cells[cell.cellIndex + right];
@@ -25,7 +25,7 @@ matrix?.addEventListener("keydown", (event) => {
   cell?.querySelector(".heat a")?.focus();
 });
 
-// A row is as good as its link.
+// A click on a row follows its link.
 document.querySelector("#pair ~ .differ .list tbody")?.addEventListener("click", (event) => {
   if (event.target.closest("a") || getSelection()?.toString()) return;
   event.target.closest("tr")?.querySelector("a")?.click();

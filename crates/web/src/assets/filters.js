@@ -1,11 +1,11 @@
-// A choice from a list is sent at once; boxes wait for the button, so that several can be ticked.
+// Submits the form when a list changes; checkboxes wait for the button, so that several can be selected.
 
 const form = document.getElementById("choose");
 
 form?.addEventListener("change", (event) => {
   const list = event.target.closest("select");
   if (!list) return;
-  // What depends on the choice is chosen anew.
+  // Reset the fields that depend on this one.
   for (const name of (list.dataset.drops ?? "").split(" ").filter(Boolean)) {
     const dependent = form.elements[name];
     if (dependent) dependent.disabled = true;
@@ -13,7 +13,7 @@ form?.addEventListener("change", (event) => {
   form.requestSubmit();
 });
 
-// A page that comes back out of the browser's memory has all its lists.
+// Pages restored from the back/forward cache need their lists enabled again.
 addEventListener("pageshow", () => {
   for (const list of form?.querySelectorAll("select") ?? []) list.disabled = false;
 });

@@ -1,4 +1,4 @@
-// The leaderboard is complete without this: it only spares the reader a page load.
+// Optional: filters and sorts without the button or a page load.
 
 const form = document.getElementById("choose");
 if (form) {
@@ -7,7 +7,7 @@ if (form) {
 }
 
 const board = document.getElementById("board");
-// The column that is sorted by its letters.
+// The column that is sorted alphabetically.
 const NAME = 1;
 if (board) {
   const headings = [...board.tHead.querySelectorAll("th")];
@@ -16,7 +16,7 @@ if (board) {
   const compare = (column, rises) => (a, b) => {
     const [x, y] = [a, b].map((row) => row.cells[column].dataset.v);
     const [isMissing, isOtherMissing] = [x, y].map((value) => value === "" || value === "none");
-    // What has no value comes last either way.
+    // Rows without a value come last in both directions.
     if (isMissing || isOtherMissing) return isMissing - isOtherMissing;
     const order = column === NAME ? x.localeCompare(y, "en", { sensitivity: "base" }) : Number(x) - Number(y);
     return rises ? order : -order;

@@ -1,4 +1,4 @@
-// A run as it goes on: the server says what changed, and the page shows it.
+// Shows the progress of an active run, from server-sent events.
 
 const live = document.querySelector("#live");
 const number = (value) => value.toLocaleString("en-US");
@@ -23,7 +23,7 @@ const showEval = (one) => {
   if (!body) return;
   const of = (name) => body.querySelector(`[data-of="${name}"]`);
   fill(of("bar"), one.done, one.planned);
-  put(of("said"), `${number(one.done)} of ${number(one.planned)}`);
+  put(of("progress"), `${number(one.done)} of ${number(one.planned)}`);
   for (const name of ["cached", "truncated", "missing"]) put(of(name), number(one[name]));
   put(of("tokens"), number(one.prompt_tokens + one.completion_tokens));
   put(of("cost"), money(one.cost));
@@ -38,18 +38,20 @@ const show = (run) => {
   const sum = (of) => run.progress.map(of).reduce((a, b) => a + b, 0);
   const [done, planned] = [sum((one) => one.done), sum((one) => one.planned)];
   fill(document.querySelector("#whole"), done, planned);
-  put(document.querySelector("#said"), `${number(done)} of ${number(planned)}`);
+  put(document.querySelector("#progress"), `${number(done)} of ${number(planned)}`);
   put(document.querySelector("#tokens"), number(sum((one) => one.prompt_tokens + one.completion_tokens)));
   if (run.progress.every((one) => one.cost !== null)) put(document.querySelector("#cost"), money(sum((one) => one.cost)));
-  const judging = run.state === "judging" ? ` · judging the answers${run.judged?.[1] ? `, ${number(run.judged[0])} of ${number(run.judged[1])}` : ""}` : "";
-  put(document.querySelector("#judged"), judging);
+  const isScoring = run.state === "judging"; // wording: allow
+  const [scored, total] = run.judged ?? [0, 0]; // wording: allow
+  const counts = total ? `, ${number(scored)} of ${number(total)}` : "";
+  put(document.querySelector("#scoring"), isScoring ? ` · scoring responses${counts}` : "");
   const state = document.querySelector("#state");
-  put(state, run.state);
+  put(state, isScoring ? "scoring" : run.state);
   state.className = `state ${run.state}`;
   const reason = document.querySelector("#reason");
   put(reason, run.reason ?? "");
   reason.hidden = !run.reason;
-  if (run.reason) put(document.querySelector("#cancel"), "Leave at once");
+  if (run.reason) put(document.querySelector("#cancel"), "Abort");
   run.progress.forEach(showEval);
 };
 

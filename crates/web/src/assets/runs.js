@@ -1,4 +1,4 @@
-// Runs: moments in the reader's own time, rows that lead where their link does, and datasets that are uploaded.
+// Runs: local times, clickable rows, and dataset uploads.
 
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.dateTime);
@@ -11,8 +11,8 @@ runs?.querySelector("tbody").addEventListener("click", (event) => {
   if (event.target.closest("a") || getSelection()?.toString()) return;
   event.target.closest("tr")?.querySelector("th a")?.click();
 });
-// A list of which something goes on is looked at again, unless the reader is busy with it.
-if (runs?.dataset.going === "true") {
+// Reload the list while a run is active, unless it has the focus.
+if (runs?.dataset.active === "true") {
   setInterval(() => {
     if (!document.hidden && !runs.contains(document.activeElement)) location.reload();
   }, 4000);
@@ -21,19 +21,19 @@ if (runs?.dataset.going === "true") {
 const upload = document.querySelector("#upload");
 if (upload) {
   upload.hidden = false;
-  const said = document.querySelector("#uploaded");
+  const status = document.querySelector("#uploaded");
   const list = document.querySelector("#dataset");
-  const say = (text, isWrong = false) => {
-    said.hidden = false;
-    said.textContent = text;
-    said.classList.toggle("problem", isWrong);
+  const report = (text, isError = false) => {
+    status.hidden = false;
+    status.textContent = text;
+    status.classList.toggle("problem", isError);
   };
   const number = (value) => value.toLocaleString("en-US");
 
   upload.querySelector("input").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (!file) return;
-    say(`Uploading ${file.name}…`);
+    report(`Uploading ${file.name}…`);
     try {
       const to = `${upload.dataset.to}?name=${encodeURIComponent(file.name)}`;
       const reply = await fetch(to, { method: "POST", body: file });
@@ -43,12 +43,12 @@ if (upload) {
       list.append(option);
       const columns = `${number(answer.rows)} rows; columns: ${answer.columns.join(", ")}`;
       if (answer.problems.length) {
-        say(`${answer.name} is here: ${columns}.\nSay below what its columns are called, or mend it:\n${answer.problems.join("\n")}`, true);
+        report(`${answer.name} uploaded: ${columns}.\nMap its columns below, or fix the file:\n${answer.problems.join("\n")}`, true);
       } else {
-        say(`${answer.name} is here: ${columns}.`);
+        report(`${answer.name} uploaded: ${columns}.`);
       }
     } catch (error) {
-      say(`${file.name} was not taken. ${error.message}`, true);
+      report(`${file.name} was not uploaded: ${error.message}`, true);
     }
     event.target.value = "";
   });

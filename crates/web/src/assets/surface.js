@@ -1,5 +1,5 @@
-// The tables of accuracy over two parameters as landscapes: turned by dragging or by the arrow keys, all together; a
-// point tells its numbers and leads to its trials. Drawn by hand, so that no graphics card and no leave is needed.
+// Draws tables of accuracy by two parameters as 3D surfaces. Dragging or the arrow keys rotate all of them together; points
+// have tooltips and link to their trials. Drawn on a 2D canvas, which needs neither WebGL nor a weaker security policy.
 
 const view = { turn: 0.7, tilt: 0.5 };
 const FIRST = { ...view };
@@ -13,16 +13,16 @@ tip.className = "tip";
 tip.hidden = true;
 tip.setAttribute("aria-hidden", "true");
 
-// Colours are asked of the style sheet, so that they are those of the tables, in light and in dark.
+// Colors come from the style sheet, so that they match the tables in light and dark.
 const probe = document.createElement("i");
 probe.hidden = true;
 const shade = (className, property) => {
   probe.className = className;
   return getComputedStyle(probe)[property].match(/[\d.]+/g).slice(0, 3).map(Number);
 };
-let colours;
-const readColours = () => {
-  colours = {
+let colors;
+const readColors = () => {
+  colors = {
     steps: Array.from({ length: 11 }, (_, step) => shade(`h${step}`, "backgroundColor")),
     text: shade("ink", "color"),
     muted: shade("ink faint", "color"),
@@ -31,11 +31,11 @@ const readColours = () => {
   };
 };
 const css = ([red, green, blue], alpha = 1) => `rgba(${red}, ${green}, ${blue}, ${alpha})`;
-const mix = (from, to, share) => from.map((channel, place) => Math.round(channel + (to[place] - channel) * share));
-const colourOf = (value) => {
+const mix = (from, to, weight) => from.map((channel, index) => Math.round(channel + (to[index] - channel) * weight));
+const colorOf = (value) => {
   const along = Math.min(Math.max(value, 0), 1) * 10;
   const before = Math.min(Math.floor(along), 9);
-  return mix(colours.steps[before], colours.steps[before + 1], along - before);
+  return mix(colors.steps[before], colors.steps[before + 1], along - before);
 };
 
 const read = (table) => {
@@ -45,7 +45,7 @@ const read = (table) => {
       const link = cell.querySelector("a");
       if (!link) return null;
       const [value, low, high] = [cell.dataset.v, cell.dataset.low, cell.dataset.high].map(Number);
-      return { value, low, high, said: link.title, link };
+      return { value, low, high, tooltip: link.title, link };
     }),
   );
   return {
@@ -68,7 +68,7 @@ class Scene {
     const name = article.querySelector("h2").textContent;
     this.canvas.setAttribute(
       "aria-label",
-      `Landscape of ${name} over ${this.data.x} and ${this.data.y}. Arrow keys turn it; the table below has its numbers.`,
+      `Surface of ${name} by ${this.data.x} and ${this.data.y}. Arrow keys rotate it; the table below has the data.`,
     );
     table.parentElement.before(this.canvas);
     this.pen = this.canvas.getContext("2d");
@@ -76,7 +76,7 @@ class Scene {
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
-  // Where a place is on the canvas; what is nearer has the greater depth.
+  // Projects a 3D position onto the canvas; nearer positions have a greater depth.
   at(x, y, z) {
     const [cos, sin] = [Math.cos(view.turn), Math.sin(view.turn)];
     const depth = x * sin + y * cos;
@@ -111,31 +111,31 @@ class Scene {
     this.words();
   }
 
-  // The floor, the two walls behind, and lines at every quarter.
+  // The floor, the two back walls, and grid lines at every 25 %.
   box() {
     const { pen } = this;
     const [farX, farY] = [Math.sin(view.turn) > 0 ? -1 : 1, Math.cos(view.turn) > 0 ? -1 : 1];
     this.far = [farX, farY];
     pen.lineWidth = 1;
     const { xs, ys } = this.data;
-    pen.strokeStyle = css(colours.line);
+    pen.strokeStyle = css(colors.line);
     const line = (...ends) => {
       this.path(ends.map((end) => this.at(...end)));
       pen.stroke();
     };
     xs.forEach((_, index) => line([place(index, xs.length), -1, 0], [place(index, xs.length), 1, 0]));
     ys.forEach((_, index) => line([-1, place(index, ys.length), 0], [1, place(index, ys.length), 0]));
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      pen.setLineDash(share === 0.5 ? [4, 3] : []);
-      pen.strokeStyle = css(share === 0.5 ? colours.muted : colours.line);
-      line([farX, -farY, share], [farX, farY, share], [-farX, farY, share]);
+    for (const level of [0, 0.25, 0.5, 0.75, 1]) {
+      pen.setLineDash(level === 0.5 ? [4, 3] : []);
+      pen.strokeStyle = css(level === 0.5 ? colors.muted : colors.line);
+      line([farX, -farY, level], [farX, farY, level], [-farX, farY, level]);
     }
     pen.setLineDash([]);
-    pen.strokeStyle = css(colours.line);
+    pen.strokeStyle = css(colors.line);
     for (const [x, y] of [[farX, farY], [farX, -farY], [-farX, farY]]) line([x, y, 0], [x, y, 1]);
   }
 
-  // Faces and points from the farthest to the nearest, so that what is in front covers what is behind.
+  // Painter's algorithm: faces and points from back to front.
   surface() {
     const { pen } = this;
     const { points, xs, ys } = this.data;
@@ -149,7 +149,7 @@ class Scene {
     );
     const things = [];
     const faces = (xs.length - 1) * (ys.length - 1);
-    // Between its four corners a face is drawn in pieces, so that its colour follows its height.
+    // Each face is drawn in pieces, so that its color follows its height.
     const pieces = Math.max(1, Math.min(5, Math.floor(Math.sqrt(900 / Math.max(faces, 1)))));
     for (let up = 0; up + 1 < ys.length; up++) {
       for (let across = 0; across + 1 < xs.length; across++) {
@@ -185,21 +185,21 @@ class Scene {
       return { x: of("x"), y: of("y"), depth: of("depth"), value: between(along, aside, (corner) => corner.point.value) };
     });
     const mean = (name) => places.reduce((sum, spot) => sum + spot[name], 0) / 4;
-    // Light comes from the left, so that slopes are seen.
+    // Shading by slope, with light from the left.
     const slope = (places[1].value + places[2].value - places[0].value - places[3].value) * pieces;
     const light = Math.min(Math.max(slope * 0.12, -0.14), 0.14);
-    const fill = css(mix(colourOf(mean("value")), light > 0 ? [255, 255, 255] : [0, 0, 0], Math.abs(light)));
+    const fill = css(mix(colorOf(mean("value")), light > 0 ? [255, 255, 255] : [0, 0, 0], Math.abs(light)));
     const edges = [row === 0 && [0, 1], column === pieces - 1 && [1, 2], row === pieces - 1 && [2, 3], column === 0 && [3, 0]];
     const draw = () => {
       const { pen } = this;
       this.path(places, true);
       pen.fillStyle = fill;
       pen.fill();
-      // A stroke of its own colour closes the seams between pieces.
+      // A stroke of the same color closes the seams between pieces.
       pen.strokeStyle = fill;
       pen.lineWidth = 0.7;
       pen.stroke();
-      pen.strokeStyle = css(colours.card, 0.75);
+      pen.strokeStyle = css(colors.card, 0.75);
       pen.lineWidth = 0.9;
       for (const edge of edges.filter(Boolean)) {
         this.path(edge.map((end) => places[end]));
@@ -209,18 +209,18 @@ class Scene {
     return { depth: mean("depth"), draw };
   }
 
-  // A point on its interval.
+  // A point with its confidence interval.
   point(spot, isPointed = false) {
     const { pen } = this;
     this.path([spot.low, spot.high]);
     pen.lineWidth = isPointed ? 3 : 1.6;
-    pen.strokeStyle = css(colours.text, isPointed ? 1 : 0.5);
+    pen.strokeStyle = css(colors.text, isPointed ? 1 : 0.5);
     pen.stroke();
     pen.beginPath();
     pen.arc(spot.x, spot.y, isPointed ? 5.5 : 3, 0, 2 * Math.PI);
-    pen.fillStyle = css(mix(colourOf(spot.point.value), colours.text, 0.35));
+    pen.fillStyle = css(mix(colorOf(spot.point.value), colors.text, 0.35));
     pen.fill();
-    pen.strokeStyle = css(isPointed ? colours.text : colours.card);
+    pen.strokeStyle = css(isPointed ? colors.text : colors.card);
     pen.lineWidth = isPointed ? 2 : 1;
     pen.stroke();
   }
@@ -229,14 +229,14 @@ class Scene {
     const { pen } = this;
     const { xs, ys, x, y } = this.data;
     const [farX, farY] = this.far;
-    const write = (text, spot, colour, weight = "") => {
+    const write = (text, spot, color, weight = "") => {
       pen.font = `${weight} 11px ${this.font}`;
-      pen.fillStyle = css(colour);
+      pen.fillStyle = css(color);
       pen.textAlign = "left";
       pen.textBaseline = "middle";
       const [whole, widest] = [this.canvas.clientWidth, this.canvas.clientWidth / 3];
       const wide = Math.min(pen.measureText(text).width, widest);
-      // Words stand outward of their place, as far as the canvas goes.
+      // Labels are placed outward of their position, clamped to the canvas.
       const start = spot.x - (spot.x < this.middle.x - 4 ? wide : spot.x > this.middle.x + 4 ? 0 : wide / 2);
       pen.fillText(text, Math.min(Math.max(start, 0), whole - wide), spot.y, widest);
     };
@@ -244,25 +244,25 @@ class Scene {
     const beyond = 1.14;
     xs.forEach((name, index) => {
       if (index % some(xs.length) === 0 || index === xs.length - 1)
-        write(name, this.at(place(index, xs.length), -farY * beyond, 0), colours.muted);
+        write(name, this.at(place(index, xs.length), -farY * beyond, 0), colors.muted);
     });
     ys.forEach((name, index) => {
       if (index % some(ys.length) === 0 || index === ys.length - 1)
-        write(name, this.at(-farX * beyond, place(index, ys.length), 0), colours.muted);
+        write(name, this.at(-farX * beyond, place(index, ys.length), 0), colors.muted);
     });
-    write(x, this.at(0, -farY * 1.5, 0), colours.text, "600");
-    write(y, this.at(-farX * 1.5, 0, 0), colours.text, "600");
-    // Shares stand at the wall's edge that is farther from the middle.
+    write(x, this.at(0, -farY * 1.5, 0), colors.text, "600");
+    write(y, this.at(-farX * 1.5, 0, 0), colors.text, "600");
+    // Percentages are placed at the wall's outer edge.
     const edges = [this.at(farX, -farY, 0), this.at(-farX, farY, 0)];
     const isFirst = Math.abs(edges[0].x - this.middle.x) > Math.abs(edges[1].x - this.middle.x);
-    for (const share of [0.5, 1]) {
-      const spot = isFirst ? this.at(farX * 1.02, -farY * 1.02, share) : this.at(-farX * 1.02, farY * 1.02, share);
+    for (const level of [0.5, 1]) {
+      const spot = isFirst ? this.at(farX * 1.02, -farY * 1.02, level) : this.at(-farX * 1.02, farY * 1.02, level);
       spot.x += spot.x < this.middle.x ? -5 : 5;
-      write(`${100 * share} %`, spot, colours.muted);
+      write(`${100 * level} %`, spot, colors.muted);
     }
   }
 
-  // The point under the pointer; of several, the nearest to the eye.
+  // The point under the pointer; if there are several, the nearest to the viewer.
   find(event) {
     const box = this.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
@@ -277,7 +277,7 @@ class Scene {
     this.canvas.style.cursor = spot ? "pointer" : "grab";
     if (spot) {
       const box = this.canvas.getBoundingClientRect();
-      tip.textContent = spot.point.said;
+      tip.textContent = spot.point.tooltip;
       const [left, top] = [box.left + spot.x + 14, box.top + spot.y - tip.offsetHeight - 10];
       tip.style.left = `${Math.max(8, Math.min(left, innerWidth - tip.offsetWidth - 8))}px`;
       tip.style.top = `${Math.max(8, top)}px`;
@@ -339,7 +339,7 @@ const redraw = () => {
   });
 };
 
-// Landscapes are compared, so they turn together.
+// Surfaces rotate together, so that they can be compared.
 const turn = (angle, tilt) => {
   view.turn = angle;
   view.tilt = Math.min(Math.max(tilt, 0.08), 1.45);
@@ -348,16 +348,16 @@ const turn = (angle, tilt) => {
   redraw();
 };
 
-const recolour = () => {
-  readColours();
+const recolor = () => {
+  readColors();
   redraw();
 };
 
 document.body.append(tip, probe);
-readColours();
+readColors();
 for (const article of document.querySelectorAll(".surface")) {
   const table = article.querySelector(".landscape");
   if (table) scenes.push(new Scene(article, table));
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
+new MutationObserver(recolor).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -1,7 +1,7 @@
-// Colours: as the system has them, or as the reader chose. It runs before the page is drawn, so that nothing flashes.
+// Color scheme: system, light or dark. Runs before the page is drawn, to avoid a flash.
 {
   const key = "reasonscape-theme";
-  const names = { auto: "as the system has them", light: "light", dark: "dark" };
+  const names = { auto: "system", light: "light", dark: "dark" };
   const signs = { auto: "◐", light: "☀", dark: "☾" };
   const order = ["auto", "light", "dark"];
 
@@ -10,7 +10,7 @@
       const theme = localStorage.getItem(key);
       return order.includes(theme) ? theme : "auto";
     } catch {
-      return "auto"; // Storage may be switched off.
+      return "auto"; // Storage may be disabled.
     }
   };
 
@@ -21,8 +21,8 @@
     if (!button) return;
     button.hidden = false;
     button.textContent = signs[theme];
-    button.setAttribute("aria-label", `Colours: ${names[theme]}`);
-    button.title = `Colours: ${names[theme]}`;
+    button.setAttribute("aria-label", `Color scheme: ${names[theme]}`);
+    button.title = `Color scheme: ${names[theme]}`;
   };
 
   show(stored());
@@ -34,7 +34,7 @@
       try {
         localStorage.setItem(key, theme);
       } catch {
-        // Then it holds for this page only.
+        // The choice then applies to this page only.
       }
       show(theme);
     });

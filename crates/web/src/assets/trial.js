@@ -1,4 +1,4 @@
-// Keys for one trial: to its neighbours, to its reasoning, and back.
+// Keyboard shortcuts of a trial: previous, next, reasoning, back.
 
 const go = (id) => document.getElementById(id)?.click();
 

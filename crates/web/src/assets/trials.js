@@ -1,4 +1,4 @@
-// Keys for the list of trials: j and k choose a row, the arrows turn the page.
+// Keyboard shortcuts of a list: j and k select a row, the arrows change the page.
 
 const links = [...document.querySelectorAll(".list tbody a")];
 
@@ -32,7 +32,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// A row is as good as its link.
+// A click on a row follows its link.
 document.querySelector(".list tbody")?.addEventListener("click", (event) => {
   if (event.target.closest("a") || getSelection()?.toString()) return;
   event.target.closest("tr")?.querySelector("a")?.click();

@@ -37,7 +37,7 @@ impl Links {
     }
 }
 
-/// An option that is chosen if the query has it.
+/// An option, chosen if the query has its value.
 pub(super) fn choice(query: &Query, name: &str, value: &str, shown: &str) -> Choice {
     Choice {
         value: value.to_owned(),

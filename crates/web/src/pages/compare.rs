@@ -1,4 +1,4 @@
-//! The Compare page: a matrix of evaluations, and two of them on the same tests.
+//! The Compare page: a matrix of evaluations, and two of them on the same problems.
 
 mod interval_bar;
 mod matrix;
@@ -29,7 +29,7 @@ use reasonscape_analysis::{Pairwise, RatingOrder};
 
 /// The parameters of this page.
 pub(super) const NAMES: [&str; 8] = ["eval", "mode", "task", "params", "filter", "a", "b", "sort"];
-/// More models to choose from than this are folded away.
+/// With more models than this, the picker is collapsed.
 const MAX_UNFOLDED: usize = 16;
 
 #[derive(Serialize)]
@@ -39,19 +39,19 @@ struct Page {
     tasks: Vec<Choice>,
     params: String,
     filters: Vec<String>,
-    /// Who is compared, in words.
-    who: String,
+    /// The compared evaluations, in words.
+    compared: String,
     are_few: bool,
-    /// Where everything is as usual.
+    /// The URL without filters.
     clear: Option<String>,
     matrix: Option<Matrix>,
-    /// Addresses of the table sorted by rating and by expected wins.
+    /// URLs of the table sorted by rating and by expected wins.
     sort_links: [String; 2],
     is_by_wins: bool,
     /// The probability that A is better than B, by pair and task.
     task_win_rates: Option<PlainTable>,
     pair: Option<PairView>,
-    /// The two, by their ids, if the address names them.
+    /// The ids of the pair, if the URL names them.
     named: Named,
     remarks: Vec<String>,
     problem: Option<String>,
@@ -85,7 +85,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         tasks: tasks(&study.analyses.db, &query),
         params: query.get("params").unwrap_or_default().to_owned(),
         filters: query.all("filter").map(ToOwned::to_owned).collect(),
-        who: who.as_ref().map_or_else(String::new, |who| summary(who, &study)),
+        compared: who.as_ref().map_or_else(String::new, |who| summary(who, &study)),
         are_few: study.analyses.db.evals().len() <= MAX_UNFOLDED,
         clear: (query != Query::default()).then(|| format!("{}/compare", app.base)),
         sort_links: [sorted_by(None), sorted_by(Some("expected-wins"))],
@@ -113,7 +113,7 @@ fn or_message<T>(found: Result<T, ApiError>) -> Result<(Option<T>, Option<String
     }
 }
 
-/// All evaluations, those that are compared marked.
+/// All evaluations as options; the compared ones are chosen.
 fn evals(db: &PointsDb, who: Option<&ComparedEvals>) -> Vec<Choice> {
     let choice = |id: &String| Choice {
         value: id.clone(),
@@ -126,7 +126,7 @@ fn evals(db: &PointsDb, who: Option<&ComparedEvals>) -> Vec<Choice> {
 fn summary(who: &ComparedEvals, study: &Snapshot) -> String {
     let all = study.analyses.db.evals().len();
     match (who.best_of, who.ids.len()) {
-        (Some(of), _) => format!("the best {MAX_EVALS} of {of} by ReasonScore; choose others below"),
+        (Some(of), _) => format!("the best {MAX_EVALS} of {of} by ReasonScore; select others below"),
         (None, some) if some == all => format!("all {all} evaluations"),
         (None, some) => format!("{some} of {all} evaluations"),
     }

@@ -1,4 +1,4 @@
-//! The table of tests that ended differently for two evaluations.
+//! The table of problems with different outcomes for two evaluations.
 
 use reasonscape_points::{StoredTrial, TestName, TrialNumber};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::labels::coordinates;
 use crate::query_string::Query;
 use crate::sanitize::excerpt;
 
-/// A test and the trials of both.
+/// A problem with the trials of both evaluations.
 #[derive(Serialize)]
 pub(super) struct Row {
     task: String,

@@ -1,4 +1,4 @@
-//! Tests that ended differently for two evaluations, a page at a time.
+//! Problems with different outcomes for two evaluations, in pages.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct Page {
     choices_a: Vec<Choice>,
     choices_b: Vec<Choice>,
     tasks: Vec<Choice>,
-    rights: Vec<Choice>,
+    disagreements: Vec<Choice>,
     params: String,
     filters: Vec<String>,
     rows: Vec<Row>,
@@ -44,7 +44,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let study = app.study().await;
     let which = Disagreement::from_query(&query)?;
     let pair = comparison::pair(&study.analyses, &query.only(&["a", "b"])).await?;
-    let query = query.with("a", Some(&pair.a)).with("b", Some(&pair.b));
+    let query = which.set_in(&query).with("a", Some(&pair.a)).with("b", Some(&pair.b));
     let at = |page: u64| {
         let page = page.to_string();
         format!("{}/compare/tests{}", app.base, query.with("page", (page != "1").then_some(&page)))
@@ -68,7 +68,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         choices_a: choices(&pair.a),
         choices_b: choices(&pair.b),
         tasks: tasks(&study.analyses.db, &query),
-        rights: Disagreement::ALL.map(|choice| disagreement_choice(choice, which, [&a, &b])).into(),
+        disagreements: Disagreement::ALL.map(|choice| disagreement_choice(choice, which, [&a, &b])).into(),
         params: query.get("params").unwrap_or_default().to_owned(),
         filters: query.all("filter").map(ToOwned::to_owned).collect(),
         total: thousands(total),
@@ -91,7 +91,7 @@ fn disagreement_choice(choice: Disagreement, chosen: Disagreement, [a, b]: [&str
             Disagreement::OnlyOne => "exactly one".to_owned(),
             Disagreement::OnlyA => format!("only {a}"),
             Disagreement::OnlyB => format!("only {b}"),
-            Disagreement::Any => "any difference in status".to_owned(),
+            Disagreement::Any => "any difference in outcome".to_owned(),
         },
         is_chosen: choice == chosen,
     }

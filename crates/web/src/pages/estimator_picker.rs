@@ -28,17 +28,17 @@ pub(super) fn estimator_groups(chosen: Mode) -> Vec<EstimatorGroup> {
             .map(|mode| ModeChoice {
                 name: mode.name(),
                 meaning: match mode.assumption {
-                    Assumption::Independence => "truncated is left out",
-                    Assumption::Pessimism => "truncated has failed",
-                    Assumption::Optimism => "truncated would have been correct",
+                    Assumption::Independence => "truncated responses are excluded",
+                    Assumption::Pessimism => "truncated responses count as incorrect",
+                    Assumption::Optimism => "truncated responses count as correct",
                 },
                 is_chosen: mode == chosen,
             })
             .collect(),
     };
     vec![
-        of(Event::Correctness, "Known, not guessed (C)"),
-        of(Event::Calibrated, "Known, calibrated near chance (K)"),
-        of(Event::Equality, "Equal to the target (E)"),
+        of(Event::Correctness, "Corrected for guessing (C)"),
+        of(Event::Calibrated, "Corrected for guessing, calibrated near chance (K)"),
+        of(Event::Equality, "Raw accuracy (E)"),
     ]
 }

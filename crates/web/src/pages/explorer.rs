@@ -1,4 +1,4 @@
-//! Where a model breaks: accuracy over two parameters of a task, along each of them, and the frontiers.
+//! The Explorer page: accuracy by two parameters of a task, by each of them, and the thresholds.
 
 use std::sync::Arc;
 
@@ -43,14 +43,14 @@ struct Page {
     task: String,
     /// Errors in the query.
     problems: Vec<String>,
-    /// Why there is nothing to look along.
+    /// Why there are no parameters to show.
     no_parameters: Option<String>,
     trials: String,
     #[serde(flatten)]
     results: Results,
 }
 
-/// What the study says about a task, all empty if there is nothing to show.
+/// The results for a task; empty if there is nothing to show.
 #[derive(Serialize, Default)]
 struct Results {
     surfaces: Vec<Surface>,
@@ -99,7 +99,7 @@ struct HeatCell {
 /// The parameters of a request, with defaults where it names none, or none that the study has.
 struct ExplorerParams {
     task: String,
-    /// The manifold; none is the whole task.
+    /// The manifold; `None` for all of them.
     part: Option<String>,
     parts: Vec<String>,
     parameters: Vec<Parameter>,
@@ -139,7 +139,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     Ok(response)
 }
 
-/// Reads the parameters of a request. Without a task it is the one that has most to look at.
+/// Reads the parameters of a request. The default is the first task with several varying parameters.
 async fn parse_params(
     analyses: &AnalysisCache,
     all: &[TaskParameters],
@@ -158,7 +158,7 @@ async fn parse_params(
         None => Arc::default(),
     };
     let parameters = narrowed.first().map_or(&task.parameters, |task| &task.parameters);
-    // Parameters of a task that was chosen before are not an error: they are dropped with it.
+    // Parameters left over from another task are ignored.
     let known = |name: &&str| parameters.iter().any(|parameter| parameter.name == **name);
     let x = query.get("x").filter(known);
     let y = query.get("y").filter(known).filter(|y| Some(*y) != x);
@@ -176,10 +176,10 @@ async fn parse_params(
     })
 }
 
-/// What to say of a task that the study does not have.
+/// The error for an unknown task.
 fn unknown_task(all: &[TaskParameters], query: &Query) -> Option<String> {
     let name = query.get("task").filter(|name| !all.iter().any(|task| task.task == **name))?;
-    Some(format!("there is no task `{name}`; choose one of those below"))
+    Some(format!("unknown task `{name}`; select one below"))
 }
 
 fn name_choice(name: &str, is_chosen: bool) -> Choice {
@@ -203,8 +203,7 @@ fn parts(params: &ExplorerParams) -> Vec<Choice> {
     if params.parts.len() < 2 {
         return Vec::new();
     }
-    let all =
-        Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: params.part.is_none() };
+    let all = Choice { value: String::new(), shown: "all".to_owned(), is_chosen: params.part.is_none() };
     let part = |name: &String| name_choice(name, Some(name) == params.part.as_ref());
     [all].into_iter().chain(params.parts.iter().map(part)).collect()
 }
@@ -213,16 +212,15 @@ fn no_parameters_reason(params: &ExplorerParams, analyses: &AnalysisCache) -> Op
     params.parameters.is_empty().then(|| {
         let tasks: std::collections::BTreeSet<&str> =
             analyses.db.sources().iter().map(|source| source.task.as_str()).collect();
-        let others = if tasks.len() > 1 { " Another task may have some." } else { "" };
+        let others = if tasks.len() > 1 { " Other tasks may have varying parameters." } else { "" };
         format!(
-            "No parameter of {} varies: all its trials are at one level of difficulty, as those of a dataset are, so \
-             that there is nothing to look along.{others}",
+            "No parameter of {} varies: all its trials have the same difficulty, as in a dataset.{others}",
             params.task
         )
     })
 }
 
-/// The query that asks the API for the same: this task, these models, and these parameters.
+/// The API query for this task, these models and these parameters.
 fn api_query(params: &ExplorerParams, ids: &[String], parameters: &[&str]) -> Query {
     let mut pairs = vec![("task", params.task.as_str()), ("mode", params.mode.name())];
     pairs.extend(ids.iter().map(|id| ("eval", id.as_str())));
@@ -240,7 +238,7 @@ async fn results(
 ) -> Result<Results, ApiError> {
     let (surfaces, remarks) = surfaces(base, analyses, params, ids).await?;
     let no_surface = (params.x.is_none() || params.y.is_none())
-        .then(|| format!("{} has one parameter that varies; a surface takes two.", params.task));
+        .then(|| format!("{} has only one varying parameter; a surface needs two.", params.task));
     let (projection, projection_findings) = projection(base, analyses, params, ids).await?;
     let (frontier, frontier_findings) = frontier(base, analyses, params, ids).await?.unzip();
     Ok(Results {
@@ -294,7 +292,7 @@ async fn projection(
     Ok((chart, findings))
 }
 
-/// Where accuracy falls to one half along each numeric parameter, with findings; `None` without such a parameter.
+/// The thresholds along each numeric parameter, with findings; `None` without such a parameter.
 async fn frontier(
     base: &str,
     analyses: &AnalysisCache,
@@ -318,7 +316,7 @@ async fn frontier(
     Ok(Some((chart, rows.iter().map(finding).collect())))
 }
 
-/// The cells of each model, in the order in which these are chosen.
+/// The cells of each model, in the order of `ids`.
 fn cells_by_model<'v>(
     view: &'v AccuracyGrid,
     ids: &'v [String],
@@ -352,8 +350,10 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
         y: y.parameter.clone(),
         columns: values(x),
         rows: rows.collect(),
-        finding: surface_range(view, cells)
-            .map_or_else(|| "cannot tell any two places apart".to_owned(), |range| format!("goes {range}")),
+        finding: surface_range(view, cells).map_or_else(
+            || "no significant differences between cells".to_owned(),
+            |range| format!("ranges {range}"),
+        ),
     }
 }
 
@@ -376,7 +376,7 @@ fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: 
 
 /// Notes on the cells.
 fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
-    let mut remarks = vec![format!("Accuracy is by {mode}, with its 95 % interval.")];
+    let mut remarks = vec![format!("Accuracy is estimated by {mode}, with its 95 % confidence interval.")];
     if !view.pooled.is_empty() {
         remarks.push(format!("Each cell pools all values of {}.", view.pooled.join(", ")));
     }
@@ -386,12 +386,13 @@ fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     if view.cells.iter().any(|cell| cell.is_near_chance) {
         let calibrated = Mode { event: Event::Calibrated, ..mode };
         remarks.push(format!(
-            "Near chance these intervals are too narrow; {calibrated} gives bounds that hold."
+            "Near chance these confidence intervals are too narrow; {calibrated} gives calibrated ones."
         ));
     }
     let empty = view.cells.iter().filter(|cell| cell.n == 0).count();
     if empty > 0 {
-        remarks.push(format!("{empty} cells have no trial yet; `reasonscape run` asks for them."));
+        remarks
+            .push(format!("{empty} cells have no trials yet; `reasonscape run` sends the missing requests."));
     }
     remarks
 }
@@ -400,7 +401,7 @@ fn confounding_note(view: &AccuracyGrid) -> String {
     let axes: Vec<&str> = view.axes.iter().map(|axis| axis.parameter.as_str()).collect();
     let change = if view.mixed.len() == 1 { "changes" } else { "change" };
     format!(
-        "{} {change} along with {}: what is seen may come of either.",
+        "{} {change} together with {}: the effects can't be separated.",
         view.mixed.join(", "),
         axes.join(" and ")
     )

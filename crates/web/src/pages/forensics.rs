@@ -29,11 +29,11 @@ use reasonscape_analysis::{
 
 /// The parameters of this page.
 const NAMES: [&str; 3] = ["task", "eval", "by"];
-/// Trials that are read unless the reader chooses models: about a second's worth.
+/// Maximum number of trials to read by default; takes about a second.
 const MAX_TRIALS: u64 = 150_000;
-/// Examples of loops.
+/// Number of example loops.
 const EXAMPLES: usize = 6;
-/// Findings beyond these are folded.
+/// Further findings are collapsed.
 const MAX_FINDINGS: usize = 8;
 
 #[derive(Serialize)]
@@ -76,14 +76,13 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let task = query.get("task").filter(|task| {
         let is_known = all.contains(task);
         if !is_known {
-            problems.push(format!("there is no task `{task}`; these are all of them together"));
+            problems.push(format!("unknown task `{task}`; all tasks are shown"));
         }
         is_known
     });
     let by = by(&query, GroupBy::Eval)?;
     let models = ModelPicker::from_query(&study.analyses, &query, task, Mode::C_P, MAX_TRIALS).await?;
-    let mut tasks =
-        vec![Choice { value: String::new(), shown: "all of them".to_owned(), is_chosen: task.is_none() }];
+    let mut tasks = vec![Choice { value: String::new(), shown: "all".to_owned(), is_chosen: task.is_none() }];
     tasks.extend(all.iter().map(|other| Choice {
         value: (*other).to_owned(),
         shown: (*other).to_owned(),
@@ -96,7 +95,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     };
     let mut page = Page {
         tasks,
-        by: vec![row("eval", "tasks together", GroupBy::Eval), row("task", "each task apart", GroupBy::Task)],
+        by: vec![row("eval", "all tasks pooled", GroupBy::Eval), row("task", "by task", GroupBy::Task)],
         problems,
         empty_reason: None,
         sections: Vec::new(),
@@ -104,7 +103,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         models,
     };
     if page.models.ids.is_empty() {
-        page.empty_reason = Some("No model was tried yet.".to_owned());
+        page.empty_reason = Some("The study has no trials yet.".to_owned());
     } else {
         add_sections(&app, &study, task, by, &mut page).await?;
     }
@@ -131,7 +130,7 @@ async fn add_sections(
     let hazard = study.analyses.hazard(&selected, by, None).await?;
     if hazard.iter().all(|row| row.n == 0) {
         page.empty_reason = Some(
-            "No trial has a count of tokens: nothing was answered yet, or it was imported from a log that has none."
+            "No trial has a token count: there are no responses yet, or they were imported from a log without token counts."
                 .to_owned(),
         );
     } else {
@@ -205,8 +204,8 @@ fn findings(all: impl Iterator<Item = (String, String)>) -> (Vec<String>, Vec<St
 
 fn without_tokens_note(count: u64) -> Option<String> {
     (count > 0).then(|| match count {
-        1 => "One trial without a count of tokens is left out.".to_owned(),
-        count => format!("{count} trials without a count of tokens are left out."),
+        1 => "One trial without a token count is excluded.".to_owned(),
+        count => format!("{count} trials without a token count are excluded."),
     })
 }
 
@@ -215,16 +214,16 @@ fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
     let mut remarks = Vec::new();
     if rows.iter().any(|row| row.stops_helping.is_some()) {
         remarks.push(
-            "Late answers may be worse because hard tests take longer; one task compares more like with like."
+            "Late answers may be less accurate because hard problems take longer; select one task to reduce this effect."
                 .to_owned(),
         );
     }
     remarks.extend(without_tokens_note(rows.iter().map(|row| row.without_tokens).sum()));
     Section {
         id: "thinking",
-        title: "Thinking longer",
-        text: "How many tokens a model uses before it answers, and whether late answers are worse. A trial that was cut \
-               off would have answered later, nobody knows when: it counts as thinking for as long as it was watched.",
+        title: "Response length and accuracy",
+        text: "The number of tokens that a model uses before it answers, and whether late answers are less accurate. \
+               Truncated trials are treated as censored at the number of tokens they used.",
         figures,
         findings,
         more_findings,
@@ -235,10 +234,10 @@ fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
 fn token_section(rows: &[TokensRow], figure: ChartView) -> Section {
     let (findings, more_findings) = findings(rows.iter().map(|row| (row.group.title(), row.finding.clone())));
     Section {
-        id: "buying",
-        title: "What tokens buy",
-        text: "What a smaller token limit would have given. It is counted, not modelled: a smaller limit cuts off the \
-               trials that used more and leaves the others as they are.",
+        id: "token-limit",
+        title: "Accuracy by token limit",
+        text: "The outcomes under smaller token limits. They are counted, not modeled: a smaller limit truncates the \
+               trials that used more tokens and doesn't change the others.",
         figures: vec![figure],
         findings,
         more_findings,
@@ -251,13 +250,13 @@ fn loop_section(rows: &[CompressionRow], figure: ChartView) -> Section {
     let (known, all) =
         (rows.iter().map(|row| row.loops.of).sum::<u64>(), rows.iter().map(|row| row.n).sum::<u64>());
     let unknown = (known < all).then(|| {
-        format!("{} trials have no bits per token: no tokens counted, or nothing to compress.", all - known)
+        format!("{} trials have no bits per token: no token count, or no text to compress.", all - known)
     });
     Section {
-        id: "circles",
-        title: "Going round in circles",
-        text: "How much is new in a token: what a model says, compressed by gzip, in bits per token. A long trial with \
-               hardly any is a loop.",
+        id: "loops",
+        title: "Repetition loops",
+        text: "The information content of responses: their gzip-compressed size, in bits per token. A long trial with \
+               very few bits per token is a repetition loop.",
         figures: vec![figure],
         findings,
         more_findings,

@@ -36,7 +36,7 @@ struct Page {
     /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
-    /// How many problems of each point are read, if not all.
+    /// The number of problems per point, if limited.
     first: String,
     clear: String,
     sort: String,
@@ -45,7 +45,7 @@ struct Page {
     tasks: Vec<Column>,
     axis: Axis,
     rows: Vec<Row>,
-    /// What lies behind the scores.
+    /// The table of details.
     details: PlainTable,
     remarks: Vec<String>,
     downloads: Vec<Download>,
@@ -87,7 +87,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let conditions = conditions(&query);
     let (board, empty_reason) = match study.analyses.leaderboard(mode.into(), &conditions).await {
         Ok(board) => (board, None),
-        // A filter that nothing passes is a page with its filter, not a failure.
+        // A filter that matches nothing is reported on the page, not as an error.
         Err(problem) if !conditions.is_empty() => (Arc::new(empty_leaderboard(mode)), Some(problem.message)),
         Err(problem) => return Err(problem),
     };
@@ -134,16 +134,16 @@ impl View<'_> {
             sort: order.key.to_owned(),
             is_ascending: order.is_ascending,
             columns: vec![
-                column("rank", "Rank", "Places that the interval supports; = is a tie"),
+                column("rank", "Rank", "Range of ranks that the ± margins allow; = marks a tie"),
                 column("name", "Model", "Name of the evaluation"),
                 column(
                     "score",
                     "ReasonScore",
-                    "Geometric mean over tasks, 10 to 1000, with its 95 % interval",
+                    "Geometric mean over tasks, 10 to 1000. ±: v2 margin; not a 95 % confidence interval, see docs/coverage",
                 ),
-                column("truncated", "Truncated", "Share of answers that hit the token limit"),
-                column("tokens", "Tokens", "Mean tokens of a completion"),
-                column("value", "Per 1k tokens", "ReasonScore for each thousand tokens of a completion"),
+                column("truncated", "Truncated", "Proportion of responses that hit the token limit"),
+                column("tokens", "Tokens", "Mean number of tokens per completion"),
+                column("value", "Per 1k tokens", "ReasonScore per thousand completion tokens"),
             ],
             tasks: self
                 .board

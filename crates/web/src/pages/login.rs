@@ -47,7 +47,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
 
 pub(crate) async fn log_in(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "a token is not as long as that");
+    let too_long = |_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "the token is too long");
     let body = axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)?;
     let form_field = |field: &str| {
         let mut fields = form_urlencoded::parse(&body);
@@ -60,7 +60,7 @@ pub(crate) async fn log_in(State(app): State<Arc<App>>, request: Request) -> Res
             let _line = LOGIN_QUEUE.lock().await;
             tokio::time::sleep(WRONG_TOKEN_DELAY).await;
         }
-        let page = Login { next: &next, problem: Some("That is not the token of this server.") };
+        let page = Login { next: &next, problem: Some("Incorrect token.") };
         let mut response = render(&app, "login.html", "", &[], &page)?;
         // Not 401, which would be shown as an error page instead of the form.
         *response.status_mut() = StatusCode::OK;
@@ -76,7 +76,7 @@ pub(crate) async fn log_out(State(app): State<Arc<App>>) -> Response {
 
 fn with_cookie(to: &str, cookie: &str) -> Response {
     let mut response = Redirect::to(to).into_response();
-    let cookie = HeaderValue::try_from(cookie).expect("digits and a path that was checked");
+    let cookie = HeaderValue::try_from(cookie).expect("the cookie and the checked path are ASCII");
     response.headers_mut().insert(SET_COOKIE, cookie);
     response
 }

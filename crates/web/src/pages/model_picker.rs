@@ -1,4 +1,4 @@
-//! Which models a page shows: those that are chosen, or the best few.
+//! The models that a page shows: the selected ones, or the best few.
 
 use reasonscape_stats::Mode;
 use serde::Serialize;
@@ -10,9 +10,9 @@ use crate::labels::eval_label;
 use crate::query_string::Query;
 use reasonscape_analysis::ScoreRow;
 
-/// Models that are shown unless the reader chooses.
+/// Number of models shown by default.
 const DEFAULT_MODELS: usize = 3;
-/// Models on a page: as many as have a colour of their own.
+/// Maximum number of models on a page: the number of distinct colors.
 const MAX_MODELS: usize = 8;
 
 /// The models to choose from, and those that are shown.
@@ -26,8 +26,8 @@ pub(super) struct ModelPicker {
 }
 
 impl ModelPicker {
-    /// Reads `eval` of an address. Without one, the models with the highest ReasonScore are shown, of those that were
-    /// tried on the task: a few, and no more than have so many trials together, but for the first.
+    /// Reads `eval`. The default is the models with the highest ReasonScore that have trials on the task: at most
+    /// [`DEFAULT_MODELS`], with at most `max_trials` trials in total unless the first alone has more.
     pub(super) async fn from_query(
         analyses: &AnalysisCache,
         query: &Query,
@@ -46,7 +46,7 @@ impl ModelPicker {
         let of_task = task.map_or(String::new(), |task| format!(" on {task}"));
         notes.extend(unknown.iter().take(DEFAULT_MODELS).map(|id| {
             if analyses.db.evals().iter().any(|eval| eval.eval_id == *id) {
-                format!("{} has no trial{of_task} yet.", eval_label(&analyses.db, id))
+                format!("{} has no trials{of_task} yet.", eval_label(&analyses.db, id))
             } else {
                 format!("The study has no evaluation `{id}`.")
             }
@@ -63,9 +63,9 @@ impl ModelPicker {
                 rows.iter().take(DEFAULT_MODELS).take_while(fits_trials).count().max(1).min(known.len());
             if known.len() > shown_count {
                 let these = if shown_count == 1 {
-                    "this is the one".to_owned()
+                    "showing the one".to_owned()
                 } else {
-                    format!("these are the {shown_count}")
+                    format!("showing the {shown_count}")
                 };
                 notes.push(format!(
                     "Of {} models{of_task}, {these} with the highest ReasonScore.",
@@ -74,14 +74,11 @@ impl ModelPicker {
             }
             known.iter().take(shown_count).map(ToString::to_string).collect()
         } else {
-            // In the order of the leaderboard, which is that of the list.
+            // In the order of the leaderboard.
             known.iter().filter(|id| requested.contains(*id)).map(ToString::to_string).collect()
         };
         if ids.len() > MAX_MODELS {
-            notes.push(format!(
-                "Of the {} models that are chosen, the best {MAX_MODELS} are shown.",
-                ids.len()
-            ));
+            notes.push(format!("Of the {} selected models, the best {MAX_MODELS} are shown.", ids.len()));
             ids.truncate(MAX_MODELS);
         }
         let choices = known

@@ -1,4 +1,4 @@
-//! The form that makes a run.
+//! The new-run form.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::query_string::encoded;
 use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{CreateRunRequest, FormOptions, StudyOptions};
 
-/// Fields of the form that are kept as they were filled in.
+/// Text fields that keep their values when the form is shown again.
 const TEXT_FIELDS: [&str; 12] = [
     "models",
     "base_url",
@@ -39,7 +39,7 @@ const TEXT_FIELDS: [&str; 12] = [
 struct Page {
     problem: Option<String>,
     read_only: bool,
-    asks: Vec<Choice>,
+    sources: Vec<Choice>,
     /// The study itself, if it has a study.toml.
     study: Option<StudyChoices>,
     study_problem: Option<String>,
@@ -58,7 +58,7 @@ struct Page {
 
 #[derive(Serialize)]
 struct StudyChoices {
-    asks: String,
+    source: String,
     evals: Vec<Choice>,
     tasks: Vec<Choice>,
 }
@@ -77,7 +77,7 @@ struct File {
     size: String,
 }
 
-/// A form as it was filled in: from the query of a link, or from the body of a refused request.
+/// A filled-in form: from the query of a link, or from the body of a rejected request.
 struct Filled {
     pairs: Vec<(String, String)>,
 }
@@ -91,7 +91,12 @@ impl Filled {
         self.pairs.iter().find(|(name, _)| name == field).map(|(_, value)| value.as_str())
     }
 
-    /// An option of a field; `default` is chosen unless the form says otherwise.
+    /// `source`, or `ask` as version 0.1 wrote it into links.
+    fn source(&self) -> Option<&str> {
+        self.first("source").or_else(|| self.first("ask")) // wording: allow
+    }
+
+    /// An option of a field; `default` is chosen if the form has no value.
     fn choice(&self, name: &str, default: &str, value: &str, shown: &str) -> Choice {
         Choice {
             value: value.to_owned(),
@@ -101,7 +106,7 @@ impl Filled {
         }
     }
 
-    /// Options that are shown as they are.
+    /// Options labeled by their values.
     fn choices<'v>(&self, name: &str, default: &str, values: impl Iterator<Item = &'v str>) -> Vec<Choice> {
         values.map(|value| self.choice(name, default, value, value)).collect()
     }
@@ -118,14 +123,14 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     render_form(&app, &Filled::from(uri.query().unwrap_or_default().as_bytes()), None).await
 }
 
-/// The form as it was filled in, with what is wrong.
+/// The filled-in form, with the error if there is one.
 async fn render_form(app: &App, filled: &Filled, problem: Option<ApiError>) -> Result<Response, ApiError> {
     let options = run_blocking(app, |runs| Ok(runs.form_options())).await?;
     let status = problem.as_ref().map(|problem| problem.status);
     let page = Page::new(app, filled, &options, problem.map(|problem| problem.message));
     let mut response = render(app, "new_run.html", "Runs", &[], &page)?;
     if let Some(status) = status {
-        // The page says itself what is wrong, beside the fields that can be corrected.
+        // The page shows the error itself, next to the form.
         response.extensions_mut().insert(super::InlineErrorPage);
         *response.status_mut() = status;
     }
@@ -143,7 +148,7 @@ impl Page {
         Self {
             problem,
             read_only: app.access.read_only,
-            asks: source_choices(filled, options),
+            sources: source_choices(filled, options),
             study: study.map(|study| StudyChoices::new(filled, study)),
             study_problem,
             suites: suite_choices(filled, study),
@@ -160,20 +165,26 @@ impl Page {
     }
 }
 
-/// What a run can be of: a suite, a dataset, or the study.
+/// The sources of a run: a suite, a dataset, or the study.
 fn source_choices(filled: &Filled, options: &FormOptions) -> Vec<Choice> {
     let has_only_datasets = options.study.is_none() && !options.datasets.is_empty();
     let default = if filled.first("dataset").is_some() || has_only_datasets { "dataset" } else { "suite" };
     let source = |value: &str, shown: &str, explained: &str| Choice {
+        value: value.to_owned(),
+        shown: shown.to_owned(),
         explained: explained.to_owned(),
-        ..filled.choice("ask", default, value, shown)
+        is_chosen: filled.source().unwrap_or(default) == value,
     };
     let mut choices = vec![
-        source("suite", "A suite", "tests that are made up anew, over a space of difficulty"),
-        source("dataset", "A dataset", "your own questions with their answers"),
+        source("suite", "A suite", "problems generated from difficulty parameters"),
+        source("dataset", "A dataset", "your own questions and answers"),
     ];
     if options.study.is_some() {
-        choices.push(source("study", "This study", "its own models again: what is missing, or more tests"));
+        choices.push(source(
+            "study",
+            "This study",
+            "the models of this study: missing responses, or more problems",
+        ));
     }
     choices
 }
@@ -186,7 +197,7 @@ fn suite_choices(filled: &Filled, study: Option<&StudyOptions>) -> Vec<Choice> {
         choice(name, &format!("{name}: {description}"))
     };
     let mut choices: Vec<Choice> = Suite::built_in_names().map(built_in).collect();
-    choices.extend(study.map(|study| choice("study", &format!("of this study: {}", study.asks))));
+    choices.extend(study.map(|study| choice("study", &format!("suite of this study: {}", study.source))));
     choices
 }
 
@@ -208,7 +219,7 @@ fn sampler_choices(filled: &Filled) -> Vec<Choice> {
 
 fn variable_choices(filled: &Filled, variables: &[(String, bool)]) -> Vec<Choice> {
     let choice = |(name, is_set): &(String, bool)| {
-        let shown = format!("{name}, {}", if *is_set { "which is set" } else { "which is not set" });
+        let shown = format!("{name} ({})", if *is_set { "set" } else { "not set" });
         filled.choice("api_key_env", "", name, &shown)
     };
     variables.iter().map(choice).collect()
@@ -216,7 +227,7 @@ fn variable_choices(filled: &Filled, variables: &[(String, bool)]) -> Vec<Choice
 
 impl StudyChoices {
     fn new(filled: &Filled, study: &StudyOptions) -> Self {
-        let is_new = filled.first("ask") != Some("study");
+        let is_new = filled.source() != Some("study");
         let choice = |name: &'static str, value: &str, shown: &str, default: bool| Choice {
             value: value.to_owned(),
             shown: shown.to_owned(),
@@ -224,7 +235,7 @@ impl StudyChoices {
             is_chosen: filled.all(name).any(|chosen| chosen == value) || is_new && default,
         };
         Self {
-            asks: study.asks.clone(),
+            source: study.source.clone(),
             evals: study.evals.iter().map(|(id, label)| choice("evals", id, label, true)).collect(),
             tasks: study.tasks.iter().map(|task| choice("tasks", task, task, false)).collect(),
         }
@@ -252,7 +263,7 @@ pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Res
     }
 }
 
-/// A dataset that was pasted into a field.
+/// Stores a dataset that was pasted into the form.
 pub(crate) async fn paste(State(app): State<Arc<App>>, request: Request) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
     let filled = Filled::from(&*body);
@@ -260,7 +271,7 @@ pub(crate) async fn paste(State(app): State<Arc<App>>, request: Request) -> Resu
     let name = filled.first("name").map(str::trim).filter(|name| !name.is_empty()).unwrap_or("pasted.jsonl");
     match app.runs()?.store_dataset(name, Body::from(text)).await {
         Ok(taken) => {
-            let address = format!("{}/runs/new?ask=dataset&dataset={}", app.base, encoded(&taken.name));
+            let address = format!("{}/runs/new?source=dataset&dataset={}", app.base, encoded(&taken.name));
             Ok(Redirect::to(&address).into_response())
         }
         Err(problem) => render_form(&app, &filled, Some(problem)).await,
@@ -272,5 +283,5 @@ pub(crate) async fn delete_dataset(
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
     app.runs()?.delete_dataset(&name)?;
-    Ok(Redirect::to(&format!("{}/runs/new?ask=dataset", app.base)).into_response())
+    Ok(Redirect::to(&format!("{}/runs/new?source=dataset", app.base)).into_response())
 }

@@ -18,18 +18,19 @@ use crate::runs::api::{body_of, run_blocking};
 use crate::runs::{EvalProgress, Plan, RequiredKey, RunRecord, RunState, Runs, Sample, view_address};
 use reasonscape_pipeline::FailureGroup;
 
-/// How long a page waits for the plan before it says that it is being computed.
+/// How long a page waits for the plan.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The prefix of form fields that hold keys.
 const KEY_PREFIX: &str = "key:";
 
-#[expect(clippy::struct_excessive_bools, reason = "what a template decides by")]
+#[expect(clippy::struct_excessive_bools, reason = "flags for a template")]
 #[derive(Serialize)]
 struct Page {
     name: String,
-    asks: String,
+    source: String,
     of_study: bool,
     state: &'static str,
+    state_label: &'static str,
     is_active: bool,
     reason: Option<String>,
     read_only: bool,
@@ -39,16 +40,16 @@ struct Page {
     took: Option<String>,
     limits: Vec<String>,
     totals: Totals,
-    judged: Option<[u64; 2]>,
+    is_scoring: bool,
     rows: Vec<Row>,
     plan: Option<Planned>,
-    /// Why there is none.
+    /// Why there is no plan.
     plan_problem: Option<String>,
-    /// Whether it is still being computed.
+    /// Whether the plan is still being computed.
     is_planning: bool,
     problem: Option<String>,
     results: Option<String>,
-    /// Where another like it is made.
+    /// The form to create another run like this one.
     again: String,
 }
 
@@ -68,10 +69,10 @@ struct Row {
     left: Option<String>,
     note: Option<String>,
     problem: Option<String>,
-    troubles: Vec<FailureGroup>,
+    failures: Vec<FailureGroup>,
 }
 
-/// What starting the run would send.
+/// The requests that starting the run would send.
 #[derive(Serialize)]
 struct Planned {
     rows: Vec<PlannedRow>,
@@ -127,12 +128,13 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
     };
     let status = problem.as_ref().map(|problem| problem.status);
     let mut limits: Vec<String> = run.tasks.iter().map(|task| format!("only {task}")).collect();
-    limits.extend(run.count.map(|count| format!("{} tests at each point", thousands(u64::from(count)))));
+    limits.extend(run.count.map(|count| format!("{} problems per point", thousands(u64::from(count)))));
     let page = Page {
         name: run.name.clone(),
-        asks: run.asks.clone(),
+        source: run.source.clone(),
         of_study: run.of_study,
         state: run.state.name(),
+        state_label: run.state.label(),
         is_active,
         reason: run.reason.clone(),
         read_only: app.access.read_only,
@@ -145,7 +147,7 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
             .map(|(end, start)| seconds(end.saturating_sub(start) as f64 / 1e3)),
         limits,
         totals: totals(&run.progress),
-        judged: run.judged,
+        is_scoring: run.judged.is_some(), // wording: allow
         rows: run.progress.iter().map(row).collect(),
         plan,
         plan_problem,
@@ -156,7 +158,7 @@ async fn render_run(app: &App, name: &str, problem: Option<ApiError>) -> Result<
     };
     let mut response = render(app, "run.html", "Runs", &[], &page)?;
     if let Some(status) = status {
-        // The page says itself what is wrong.
+        // The page shows the error itself.
         response.extensions_mut().insert(super::InlineErrorPage);
         *response.status_mut() = status;
     }
@@ -179,7 +181,7 @@ fn row(progress: &EvalProgress) -> Row {
         left: progress.seconds_left.map(seconds),
         note: progress.note.clone(),
         problem: progress.problem.clone(),
-        troubles: progress.failures.clone(),
+        failures: progress.failures.clone(),
     }
 }
 

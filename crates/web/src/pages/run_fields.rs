@@ -6,7 +6,7 @@ use crate::labels::thousands;
 use crate::runs::EvalProgress;
 use reasonscape_analysis::tables::utc;
 
-/// A time, exact and as a person reads it.
+/// A time, exact and formatted.
 #[derive(Serialize)]
 pub(super) struct Moment {
     pub(super) exact: String,

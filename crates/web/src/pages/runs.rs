@@ -14,7 +14,7 @@ use crate::runs::api::run_blocking;
 use crate::runs::{RunRecord, view_address};
 use crate::sanitize::excerpt;
 
-/// Names of models that a row has room for.
+/// Maximum number of model names in a row.
 const MAX_NAMES: usize = 3;
 
 #[derive(Serialize)]
@@ -29,7 +29,8 @@ struct Row {
     name: String,
     href: String,
     state: &'static str,
-    asks: String,
+    state_label: &'static str,
+    source: String,
     models: String,
     totals: Totals,
     started: Option<Moment>,
@@ -46,7 +47,8 @@ pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiErr
         name: run.name.clone(),
         href: format!("{}/runs/{}", app.base, run.name),
         state: run.state.name(),
-        asks: run.asks.clone(),
+        state_label: run.state.label(),
+        source: run.source.clone(),
         models: models(&run.models),
         totals: totals(&run.progress),
         started: run.started_ms.map(moment),
@@ -61,7 +63,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>) -> Result<Response, ApiErr
     render(&app, "runs.html", "Runs", &[], &page)
 }
 
-/// Some names, and how many more.
+/// The first names, and the number of others.
 fn models(names: &[String]) -> String {
     let mut shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| excerpt(name, 40)).collect();
     if names.len() > MAX_NAMES {

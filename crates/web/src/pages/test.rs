@@ -1,4 +1,4 @@
-//! One test, with the trials of two evaluations side by side.
+//! One problem, with the trials of two evaluations side by side.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::trial_lookup::{read_transcript, trial_path};
 use crate::trial_query::{TrialName, params_of_point};
 use reasonscape_analysis::logprob_stats;
 
-/// The path parameters of a test's URL.
+/// The path parameters of a problem's URL.
 #[derive(Debug, Deserialize)]
 pub(crate) struct TestPath {
     a: String,
@@ -39,16 +39,16 @@ struct Page {
     index: u64,
     repeat: u32,
     target: String,
-    /// The prompt of both; none if the prompts differ or the cache does not have them.
+    /// The prompt of both; `None` if the prompts differ or are not cached.
     messages: Option<Vec<MessageView>>,
-    /// Whether their prompts are known and not the same.
+    /// Whether both prompts are cached and differ.
     prompts_differ: bool,
     sides: Vec<Side>,
     previous: Option<String>,
     next: Option<String>,
     back: String,
     swapped: String,
-    /// As in `3 of 120`.
+    /// Such as `3 of 120`.
     position: Option<String>,
 }
 
@@ -76,8 +76,8 @@ pub(crate) async fn page(
     let which = Disagreement::from_query(&full_query)?;
     let pair = Pair { a: path.a.clone(), b: path.b.clone() };
     let trials = find(&study, &path, repeat).await?;
-    let list = full_query
-        .only(&NAMES)
+    let list = which
+        .set_in(&full_query.only(&NAMES))
         .with("page", full_query.get("page"))
         .with("a", Some(&pair.a))
         .with("b", Some(&pair.b));
@@ -110,11 +110,10 @@ pub(crate) async fn page(
         messages
     };
     let other = list.with("a", Some(&pair.b)).with("b", Some(&pair.a));
-    let swapped_right = match which {
-        Disagreement::OnlyA => Some("b"),
-        Disagreement::OnlyB => Some("a"),
-        Disagreement::Any => Some("any"),
-        Disagreement::OnlyOne => None,
+    let swapped = match which {
+        Disagreement::OnlyA => Disagreement::OnlyB,
+        Disagreement::OnlyB => Disagreement::OnlyA,
+        Disagreement::Any | Disagreement::OnlyOne => which,
     };
     let page = Page {
         task: one.base_task.clone(),
@@ -128,7 +127,7 @@ pub(crate) async fn page(
         previous: link(neighbors.before),
         next: link(neighbors.behind),
         back: format!("{}/compare/tests{list}", app.base),
-        swapped: test_href(&app.base, name, &other.with("right", swapped_right)),
+        swapped: test_href(&app.base, name, &swapped.set_in(&other)),
         position: neighbors
             .position
             .map(|position| format!("{} of {}", thousands(position), thousands(list_of_tests.count(which)))),
@@ -136,9 +135,9 @@ pub(crate) async fn page(
     render(&app, "test.html", "Compare", &study.remarks, &page)
 }
 
-/// The trials of both on a test.
+/// The trials of both evaluations on a problem.
 async fn find(study: &Snapshot, path: &TestPath, repeat: u32) -> Result<[StoredTrial; 2], ApiError> {
-    let absent = || ApiError::not_found("there is no such test that both were asked");
+    let absent = || ApiError::not_found("no such problem with trials of both evaluations");
     let params =
         params_of_point(&study.analyses.db, &path.a, &path.task, &path.point).await?.ok_or_else(absent)?;
     let of = async |eval: &str| -> Result<StoredTrial, ApiError> {

@@ -1,4 +1,4 @@
-//! What a trial says and what was measured in it, as templates show it.
+//! The transcript and the measurements of a trial, for templates.
 
 use reasonscape_points::StoredTrial;
 use reasonscape_providers::{Transcript, TranscriptMessage};
@@ -16,7 +16,7 @@ pub(super) struct Field {
 }
 
 /// The messages and the response of a trial, with control characters made visible.
-/// They are escaped here, not only by the template: pages give the length of the reasoning as it is shown.
+/// Escaped here and not only by the template, because pages show the length of the escaped reasoning.
 #[derive(Serialize)]
 pub(super) struct TranscriptView {
     pub(super) messages: Vec<MessageView>,
@@ -49,7 +49,7 @@ impl From<&Transcript> for TranscriptView {
 }
 
 /// The measurements of a trial.
-pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec<Field> {
+pub(super) fn fields(trial: &StoredTrial, logprob_stats: Option<LogprobStats>) -> Vec<Field> {
     let field = |name: &'static str, value: String| Field { name, value };
     let tokens = |count: Option<u64>| count.map_or_else(|| "not counted".to_owned(), thousands);
     let guess = match trial.guess {
@@ -58,33 +58,33 @@ pub(super) fn fields(trial: &StoredTrial, surprise: Option<LogprobStats>) -> Vec
     };
     let bits = match bits_per_token(trial) {
         Some(bits) => format!("{bits:.2} bits per token"),
-        None => "unknown: no tokens counted, or nothing to compress".to_owned(),
+        None => "unknown: no token count, or no text to compress".to_owned(),
     };
     let mut fields = vec![
         field("finish reason", trial.finish.clone()),
-        field("tokens of the completion", tokens(trial.completion_tokens)),
-        field("tokens of the reasoning", tokens(trial.reasoning_tokens)),
-        field("tokens of the prompt", tokens(trial.prompt_tokens)),
+        field("completion tokens", tokens(trial.completion_tokens)),
+        field("reasoning tokens", tokens(trial.reasoning_tokens)),
+        field("prompt tokens", tokens(trial.prompt_tokens)),
         field("time to the last byte", format!("{:.2} s", trial.latency_ms as f64 / 1000.0)),
-        field("chance of a blind guess", guess),
+        field("guess probability", guess),
         field(
             "characters",
             format!(
-                "{} reasoned, {} answered",
+                "{} in the reasoning, {} in the reply",
                 thousands(trial.reasoning_chars),
                 thousands(trial.answer_chars)
             ),
         ),
-        field("after gzip", format!("{} bytes", thousands(trial.compressed_size))),
-        field("entropy, by gzip", bits),
+        field("gzip-compressed size", format!("{} bytes", thousands(trial.compressed_size))),
+        field("entropy (gzip)", bits),
     ];
-    if let Some(surprise) = surprise {
-        let tokens = thousands(surprise.tokens as u64);
+    if let Some(stats) = logprob_stats {
+        let tokens = thousands(stats.tokens as u64);
         fields.push(field(
-            "surprisal, by probabilities",
-            format!("{:.2} bits per token, over {tokens}", surprise.bits_per_token),
+            "surprisal (log-probabilities)",
+            format!("{:.2} bits per token, over {tokens} tokens", stats.bits_per_token),
         ));
-        if let Some(probability) = surprise.answer_probability {
+        if let Some(probability) = stats.answer_probability {
             fields.push(field("probability of the answer", format!("{:.1} %", 100.0 * probability)));
         }
     }

@@ -46,7 +46,7 @@ pub(crate) async fn page(
     let query = Query::from_uri(&uri);
     let study = app.study().await;
     let found = find_trial(&app, &study, &path, &query).await?;
-    let surprise = found.logprob_stats();
+    let logprob_stats = found.logprob_stats();
     let TrialDetails { trial, transcript, previous, next } = found;
     let keep = query.only(&NAMES).with("page", query.get("page"));
     let [previous, next] = [previous, next].map(|name| name.map(|name| trial_href(&app, &name, &keep)));
@@ -62,7 +62,7 @@ pub(crate) async fn page(
         repeat: trial.repeat,
         params: coordinates(&trial.params),
         point_href: below(format!("{task}&params={}", encoded(&coordinates(&trial.params)))),
-        fields: fields(&trial, surprise),
+        fields: fields(&trial, logprob_stats),
         answer: trial.answer.clone(),
         target: trial.target.clone(),
         method: trial.method.clone(),

@@ -1,4 +1,4 @@
-//! Trials, a page at a time.
+//! The list of trials, in pages.
 
 use std::sync::Arc;
 

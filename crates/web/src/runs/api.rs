@@ -22,12 +22,12 @@ use crate::response;
 /// How long a request of the API waits for a plan.
 const PLAN_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// All of a body that is not an upload.
+/// Reads a body that is not an upload.
 pub(crate) async fn body_of(body: Body) -> Result<axum::body::Bytes, ApiError> {
     let too_long = |_| {
         ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a request has at most {MAX_BODY_LEN} bytes here"),
+            format!("the request body is too long; at most {MAX_BODY_LEN} bytes are accepted"),
         )
     };
     axum::body::to_bytes(body, MAX_BODY_LEN).await.map_err(too_long)
@@ -73,7 +73,7 @@ pub(crate) async fn create(State(app): State<Arc<App>>, request: Request) -> Res
     let record = run_blocking(&app, move |runs| runs.create(&request)).await?;
     let mut response = shown(&app, StatusCode::CREATED, &record)?;
     let location = format!("{}/api/v1/runs/{}", app.base, record.name);
-    let location = HeaderValue::try_from(location).expect("names are plain");
+    let location = HeaderValue::try_from(location).expect("run names are ASCII");
     response.headers_mut().insert(LOCATION, location);
     Ok(response)
 }
@@ -100,7 +100,7 @@ pub(crate) async fn plan(
         Some(plan) => response::json(&*plan),
         None => Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "the plan is being reckoned, which takes longer than usual; ask again in a moment",
+            "the plan is still being computed; try again in a few seconds",
         )),
     }
 }
@@ -121,10 +121,11 @@ pub(crate) async fn start(
     request: Request,
 ) -> Result<Response, ApiError> {
     let body = body_of(request.into_body()).await?;
-    // What is wrong is not shown: it may be a key.
-    let wrong = |_| ApiError::bad_request("a start is given nothing, or `{\"keys\": {\"NAME\": \"…\"}}`");
+    // The error is not shown, because it may contain a key.
+    let invalid =
+        |_| ApiError::bad_request("invalid body; expected none, or `{\"keys\": {\"NAME\": \"…\"}}`");
     let Start { keys } =
-        if body.is_empty() { Start::default() } else { serde_json::from_slice(&body).map_err(wrong)? };
+        if body.is_empty() { Start::default() } else { serde_json::from_slice(&body).map_err(invalid)? };
     let record = run_blocking(&app, move |runs| runs.start(&name, &keys)).await?;
     shown(&app, StatusCode::ACCEPTED, &record)
 }
@@ -162,7 +163,7 @@ pub(crate) async fn upload(
 ) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let Some(name) = query.get("name") else {
-        return Err(ApiError::bad_request("say what the file is called, as in `?name=questions.jsonl`"));
+        return Err(ApiError::bad_request("missing file name; add it as `?name=questions.jsonl`"));
     };
     let uploaded = app.runs()?.store_dataset(name, request.into_body()).await?;
     let mut response = response::json(&uploaded)?;

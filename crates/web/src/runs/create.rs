@@ -1,4 +1,4 @@
-//! Makes runs: of the study, of a suite, or of a dataset.
+//! Creates runs from the study, a suite or a dataset.
 
 use std::fs;
 use std::path::Path;
@@ -17,17 +17,17 @@ use super::{Runs, describe_source, run_name, selected};
 use crate::error::ApiError;
 use reasonscape_ingest::dataset_reader::{DatasetError, dataset_name, sample_items};
 
-/// Runs that are kept.
+/// Maximum number of stored runs.
 const MAX_RUNS: usize = 1_000;
 
 impl Runs {
-    /// Makes a run; nothing is sent yet.
+    /// Creates a run; no requests are sent yet.
     pub(crate) fn create(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
         if fs::read_dir(self.store.folder()).is_ok_and(|runs| runs.count() >= MAX_RUNS) {
             let full = format!("there are {MAX_RUNS} runs already; delete some");
             return Err(ApiError::new(StatusCode::CONFLICT, full));
         }
-        match request.source {
+        match request.source() {
             RunSource::Study => self.create_from_study(request),
             RunSource::Suite => self.create_from_suite(request),
             RunSource::Dataset => self.create_from_dataset(request),
@@ -74,11 +74,11 @@ impl Runs {
     fn create_from_dataset(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
         self.check_key_var(request.api_key_env.as_deref())?;
         let Some(name) = &request.dataset else {
-            return Err(ApiError::bad_request("choose a dataset, or upload one"));
+            return Err(ApiError::bad_request("missing `dataset`; select an uploaded dataset or upload one"));
         };
         let file = self.store.datasets().file(name)?;
         let items = request.dataset_format()?.items(&file).map_err(|unread| match unread {
-            DatasetError::File(_) => ApiError::bad_request("this dataset cannot be read"),
+            DatasetError::File(_) => ApiError::bad_request("the dataset can't be read"),
             DatasetError::Lines(problems) => invalid_lines_error(&problems),
         })?;
         let items = match request.sample {
@@ -93,7 +93,7 @@ impl Runs {
         })
     }
 
-    /// A run with a study of its own; if it is invalid, nothing of it stays.
+    /// Creates a run with a study of its own, and removes it again if the study is invalid.
     fn create_with_study(
         &self,
         request: &CreateRunRequest,
@@ -125,7 +125,7 @@ impl Runs {
             return Ok(());
         }
         Err(ApiError::bad_request(
-            "the variable of a key ends in `_API_KEY`, or is one that the study names; others are not lent to a run",
+            "`api_key_env` is not allowed; expected a variable that ends in `_API_KEY` or that study.toml names",
         ))
     }
 }
@@ -134,7 +134,7 @@ fn write_text(path: &Path, text: &str) -> Result<(), StudyFileError> {
     write_file(path, |out| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// Removes the folder of a run that could not be written: it was made a moment ago, and nobody knows of it yet.
+/// Removes the new folder of a run that could not be written.
 fn cleanup_on_error<T, E>(folder: &Path, written: Result<T, E>) -> Result<T, ApiError>
 where
     StudyFileError: From<E>,

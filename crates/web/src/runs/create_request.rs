@@ -1,4 +1,4 @@
-//! The request that makes a run, as a form or as JSON.
+//! The request that creates a run, as a form or as JSON.
 
 use reasonscape_core::{ColumnMap, Suite};
 use reasonscape_study::{EvalSpec, Prices, StudyText};
@@ -10,18 +10,18 @@ use url::form_urlencoded;
 use crate::error::ApiError;
 use reasonscape_ingest::dataset_reader::DatasetFormat;
 
-/// Models of a run at most.
+/// Maximum number of models per run.
 const MAX_MODELS: usize = 100;
-/// Tests at a point at most, as in a suite.
+/// Maximum number of problems per point, as in a suite.
 const MAX_COUNT: u32 = 100_000;
 /// The comment at the top of the study.toml of a run.
-const HEAD: &str = "# Made in the browser. Everything can be changed here; `reasonscape run` on this folder asks what is missing.\n";
+const HEAD: &str = "# Created in the web app. Edit as needed; `reasonscape run` on this directory sends the missing requests.\n";
 
 /// The source of the problems of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RunSource {
-    /// The study that the server shows, or a part of it.
+    /// The served study, or a part of it.
     Study,
     /// A suite, with the models of the request.
     Suite,
@@ -34,9 +34,11 @@ pub(super) enum RunSource {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewRun")]
 pub(crate) struct CreateRunRequest {
-    /// The study that the server shows, a suite, or a dataset.
-    #[serde(rename = "ask")]
-    pub(super) source: RunSource,
+    /// The source of the problems: the served study, a suite, or a dataset. Required.
+    source: Option<RunSource>,
+    /// Former name of `source`.
+    #[schemars(extend("deprecated" = true))]
+    ask: Option<RunSource>,
     /// A built-in suite, or `study` for that of the study.
     pub(super) suite: Option<String>,
     /// The name of an uploaded dataset.
@@ -83,8 +85,18 @@ impl CreateRunRequest {
     /// Reads JSON.
     pub(crate) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
         let request: Self = serde_json::from_slice(body)
-            .map_err(|error| ApiError::bad_request(format_args!("this is no run: {error}")))?;
+            .map_err(|error| ApiError::bad_request(format_args!("invalid run request: {error}")))?;
+        if request.source.or(request.ask).is_none() {
+            return Err(ApiError::bad_request(
+                "invalid run request: missing field `source`; expected `study`, `suite` or `dataset`",
+            ));
+        }
         request.checked()
+    }
+
+    /// The source of the problems; a form without one means a suite.
+    pub(super) fn source(&self) -> RunSource {
+        self.source.unwrap_or(RunSource::Suite)
     }
 
     /// Reads a form; empty fields count as absent.
@@ -102,18 +114,18 @@ impl CreateRunRequest {
                 .collect()
         };
         let text = |field: &str| pairs.iter().find(|(name, _)| name == field).map(|(_, value)| value.clone());
-        let source = match text("ask").as_deref() {
-            Some("study") => RunSource::Study,
-            Some("dataset") => RunSource::Dataset,
-            Some("suite") | None => RunSource::Suite,
-            Some(other) => {
-                return Err(ApiError::bad_request(format_args!(
-                    "`ask={other}` is unknown; there are study, suite and dataset"
-                )));
-            }
+        let source = |field: &str| match text(field).as_deref() {
+            None => Ok(None),
+            Some("study") => Ok(Some(RunSource::Study)),
+            Some("dataset") => Ok(Some(RunSource::Dataset)),
+            Some("suite") => Ok(Some(RunSource::Suite)),
+            Some(other) => Err(ApiError::bad_request(format_args!(
+                "`{field}={other}` is unknown; expected `study`, `suite` or `dataset`"
+            ))),
         };
         let request = Self {
-            source,
+            source: source("source")?,
+            ask: source("ask")?, // wording: allow
             suite: text("suite"),
             dataset: text("dataset"),
             map: text("map"),
@@ -125,21 +137,21 @@ impl CreateRunRequest {
             api_key_env: text("api_key_env"),
             template: text("template"),
             sampler: text("sampler"),
-            concurrency: number(text("concurrency"), "requests at a time")?,
-            price_prompt: number(text("price_prompt"), "the price of prompts")?,
-            price_completion: number(text("price_completion"), "the price of answers")?,
-            count: number(text("count"), "tests at each point")?,
-            repeats: number(text("repeats"), "repeats")?,
+            concurrency: number(text("concurrency"), "concurrent requests")?,
+            price_prompt: number(text("price_prompt"), "prompt price")?,
+            price_completion: number(text("price_completion"), "completion price")?,
+            count: number(text("count"), "problems per point")?,
+            repeats: number(text("repeats"), "samples per problem")?,
             evals: all("evals"),
             tasks: all("tasks"),
         };
         request.checked()
     }
 
-    /// The form filled in as it was, as the part of an address behind the `?`.
+    /// The filled-in form as a query string.
     pub(super) fn form(&self) -> String {
         let mut form = form_urlencoded::Serializer::new(String::new());
-        let source = match self.source {
+        let source = match self.source() {
             RunSource::Study => "study",
             RunSource::Suite => "suite",
             RunSource::Dataset => "dataset",
@@ -148,7 +160,7 @@ impl CreateRunRequest {
         let number = |number: Option<u32>| number.map(|number| number.to_string());
         let price = |price: Option<f64>| price.map(|price| price.to_string());
         for (name, value) in [
-            ("ask", Some(source.to_owned())),
+            ("source", Some(source.to_owned())),
             ("suite", self.suite.clone()),
             ("dataset", self.dataset.clone()),
             ("map", self.map.clone()),
@@ -176,30 +188,38 @@ impl CreateRunRequest {
         form.finish()
     }
 
-    fn checked(self) -> Result<Self, ApiError> {
+    fn checked(mut self) -> Result<Self, ApiError> {
+        let former = self.ask.take();
+        if self.source.is_some() && former.is_some() && self.source != former {
+            return Err(ApiError::bad_request(
+                "invalid run request: `source` contradicts `ask`, its former name; give one of them", // wording: allow
+            ));
+        }
+        self.source = Some(self.source.or(former).unwrap_or(RunSource::Suite));
         for (what, number) in [("count", self.count), ("repeats", self.repeats), ("sample", self.sample)] {
-            if let Some(wrong) = number.filter(|number| !(1..=MAX_COUNT).contains(number)) {
+            if let Some(invalid) = number.filter(|number| !(1..=MAX_COUNT).contains(number)) {
                 return Err(ApiError::bad_request(format_args!(
-                    "`{what}` is {wrong}; it is from 1 to {MAX_COUNT}"
+                    "`{what}` is {invalid}; expected a number from 1 to {MAX_COUNT}"
                 )));
             }
         }
-        if self.source == RunSource::Study {
+        if self.source() == RunSource::Study {
             return Ok(self);
         }
         if self.models.is_empty() || self.base_url.is_none() {
             return Err(ApiError::bad_request(
-                "a run needs the name of at least one model, and the address where it is served, as \
-                 `http://127.0.0.1:8089/v1`",
+                "a run needs at least one model and the base URL of its endpoint, such as `http://127.0.0.1:8089/v1`",
             ));
         }
         if self.models.len() > MAX_MODELS {
-            return Err(ApiError::bad_request(format_args!("a run has at most {MAX_MODELS} models")));
+            return Err(ApiError::bad_request(format_args!(
+                "too many models; a run can have at most {MAX_MODELS}"
+            )));
         }
         Ok(self)
     }
 
-    /// How the dataset is to be read.
+    /// The columns and the target pattern of the dataset.
     pub(super) fn dataset_format(&self) -> Result<DatasetFormat, ApiError> {
         let columns = match &self.map {
             Some(map) => map.parse::<ColumnMap>().map_err(ApiError::bad_request)?,
@@ -207,7 +227,7 @@ impl CreateRunRequest {
         };
         let compile = |text: &String| {
             Regex::new(text)
-                .map_err(|error| ApiError::bad_request(format_args!("the pattern is wrong: {error}")))
+                .map_err(|error| ApiError::bad_request(format_args!("invalid `target_regex`: {error}")))
         };
         Ok(DatasetFormat { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
     }
@@ -219,11 +239,11 @@ impl CreateRunRequest {
             (None, None) => None,
             _ => {
                 return Err(ApiError::bad_request(
-                    "the prices of prompts and answers go together; give both, 0 for what is free",
+                    "`price_prompt` and `price_completion` go together; give both, 0 if free",
                 ));
             }
         };
-        let asking = EvalSpec {
+        let spec = EvalSpec {
             base_url: self.base_url.clone().unwrap_or_default(),
             provider: self.provider.clone(),
             api_key_env: self.api_key_env.clone(),
@@ -234,18 +254,18 @@ impl CreateRunRequest {
         };
         let mut text = StudyText::parse(&format!("{HEAD}{source_line}\n")).map_err(ApiError::bad_request)?;
         for (key, number) in [("count", self.count), ("repeats", self.repeats)] {
-            // A dataset has as many tests as it has questions.
-            if let Some(number) = number.filter(|_| key == "repeats" || self.source == RunSource::Suite) {
+            // A dataset has one problem per question, so `count` does not apply.
+            if let Some(number) = number.filter(|_| key == "repeats" || self.source() == RunSource::Suite) {
                 text.set_number(key, number);
             }
         }
         for model in &self.models {
-            text.append_eval(&asking, model);
+            text.append_eval(&spec, model);
         }
         Ok(text.to_string())
     }
 
-    /// The name of the built-in suite; none for that of the study.
+    /// The name of the built-in suite; `None` for the suite of the study.
     pub(super) fn built_in_suite(&self) -> Result<Option<&str>, ApiError> {
         let name = self.suite.as_deref().unwrap_or("quick");
         if name == "study" {
@@ -254,7 +274,7 @@ impl CreateRunRequest {
         if Suite::built_in(name).is_none() {
             let known: Vec<&str> = Suite::built_in_names().collect();
             return Err(ApiError::bad_request(format_args!(
-                "unknown suite `{name}`; there are {}, and `study` for that of the study",
+                "unknown suite `{name}`; expected one of {}, or `study` for the suite of the study",
                 known.join(", ")
             )));
         }
@@ -262,13 +282,13 @@ impl CreateRunRequest {
     }
 }
 
-/// A number of a form.
+/// Parses a number from a form field.
 fn number<T: std::str::FromStr>(text: Option<String>, what: &str) -> Result<Option<T>, ApiError> {
     let read = |text: String| {
         let plain: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '_')).collect();
-        plain.parse().map_err(|_| {
-            ApiError::bad_request(format_args!("{what}: `{text}` is no number that can be meant"))
-        })
+        plain
+            .parse()
+            .map_err(|_| ApiError::bad_request(format_args!("{what}: `{text}` is not a valid number")))
     };
     text.map(read).transpose()
 }
@@ -280,9 +300,10 @@ mod tests {
     #[test]
     fn form_and_json_give_the_same_study() {
         let form =
-            b"ask=suite&suite=quick&models=a%0D%0A%0D%0Ab+c&base_url=http%3A%2F%2Fx%2Fv1&count=1%2C024\
+            b"source=suite&suite=quick&models=a%0D%0A%0D%0Ab+c&base_url=http%3A%2F%2Fx%2Fv1&count=1%2C024\
                      &price_prompt=0.5&price_completion=2&provider=&sample=";
-        let json = br#"{"ask": "suite", "suite": "quick", "models": ["a", "b c"], "base_url": "http://x/v1",
+        let json =
+            br#"{"source": "suite", "suite": "quick", "models": ["a", "b c"], "base_url": "http://x/v1",
                         "count": 1024, "price_prompt": 0.5, "price_completion": 2}"#;
         let text = CreateRunRequest::from_form(form).unwrap().study_toml("suite = \"quick\"").unwrap();
         let again = CreateRunRequest::from_form(form).unwrap().form();
@@ -296,18 +317,40 @@ mod tests {
     }
 
     #[test]
+    fn accepts_the_former_name_of_source() {
+        let more = r#""suite": "quick", "models": ["a"], "base_url": "http://x/v1""#;
+        let parse = |source: &str| CreateRunRequest::from_json(format!("{{{source}, {more}}}").as_bytes());
+        let expected = parse(r#""source": "suite""#).unwrap();
+        for source in [r#""ask": "suite""#, r#""source": "suite", "ask": "suite""#] {
+            assert_eq!(parse(source).unwrap().form(), expected.form());
+        }
+        let form = "suite=quick&models=a&base_url=http%3A%2F%2Fx%2Fv1";
+        for source in ["source=suite", "ask=suite"] {
+            let request = CreateRunRequest::from_form(format!("{source}&{form}").as_bytes()).unwrap();
+            assert_eq!(request.form(), expected.form());
+        }
+        let problem = parse(r#""source": "suite", "ask": "study""#).unwrap_err();
+        assert_eq!(problem.status, axum::http::StatusCode::BAD_REQUEST);
+        assert!(problem.message.contains("`source` contradicts `ask`"), "{}", problem.message);
+        let problem = parse(r#""count": 1"#).unwrap_err();
+        assert!(problem.message.contains("missing field `source`"), "{}", problem.message);
+    }
+
+    #[test]
     fn refuses_invalid_requests() {
         for (form, says) in [
-            ("ask=everything", "there are study, suite and dataset"),
-            ("ask=suite", "at least one model"),
-            ("models=a&base_url=x&count=many", "no number"),
+            ("source=everything", "expected `study`, `suite` or `dataset`"),
+            ("ask=everything", "`ask=everything` is unknown"),
+            ("source=suite&ask=study&models=a&base_url=x", "`source` contradicts `ask`"),
+            ("source=suite", "at least one model"),
+            ("models=a&base_url=x&count=many", "not a valid number"),
             ("models=a&base_url=x&count=0", "from 1 to"),
-            ("models=a&base_url=x&count=99999999999", "no number"),
+            ("models=a&base_url=x&count=99999999999", "not a valid number"),
         ] {
             let problem = CreateRunRequest::from_form(form.as_bytes()).unwrap_err();
             assert!(problem.message.contains(says), "{form}: {}", problem.message);
         }
-        let problem = CreateRunRequest::from_json(br#"{"ask": "suite", "api_key": "x"}"#).unwrap_err();
+        let problem = CreateRunRequest::from_json(br#"{"source": "suite", "api_key": "x"}"#).unwrap_err();
         assert!(problem.message.contains("unknown field `api_key`"), "{}", problem.message);
         let request = CreateRunRequest::from_form(b"models=a&base_url=x&price_prompt=1").unwrap();
         assert!(request.study_toml("").unwrap_err().message.contains("go together"));

@@ -1,4 +1,4 @@
-//! Uploaded datasets, stored beside the study as the files that they were.
+//! Uploaded datasets, stored unchanged in the study directory.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -16,9 +16,9 @@ use super::run_name::slug;
 use crate::error::ApiError;
 use reasonscape_ingest::dataset_reader::{DatasetError, DatasetFormat, describe_problems};
 
-/// Length of an uploaded dataset at most.
+/// Maximum size of an uploaded dataset, in bytes.
 pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
-/// Column names that are reported.
+/// Maximum number of reported column names.
 const MAX_COLUMNS: usize = 40;
 
 /// An uploaded dataset.
@@ -45,13 +45,13 @@ pub(crate) struct Uploaded {
     pub(crate) problems: Vec<String>,
 }
 
-/// The folder of datasets.
+/// The directory of datasets.
 pub(super) struct Datasets {
     pub(super) folder: PathBuf,
 }
 
 impl Datasets {
-    /// All of them, by name.
+    /// All datasets, by name.
     pub(super) fn list(&self) -> Vec<DatasetInfo> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut listed: Vec<DatasetInfo> = entries
@@ -69,7 +69,7 @@ impl Datasets {
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, ApiError> {
         let file = self.folder.join(name);
         if !is_dataset(name) || !fs::symlink_metadata(&file).is_ok_and(|found| found.is_file()) {
-            return Err(ApiError::not_found("there is no such dataset"));
+            return Err(ApiError::not_found("no such dataset"));
         }
         Ok(file)
     }
@@ -78,7 +78,7 @@ impl Datasets {
         fs::remove_file(self.file(name)?).map_err(|error| io_error(&error))
     }
 
-    /// Stores an upload as it comes, and checks that it has rows.
+    /// Streams an upload to disk, and checks that it has rows.
     pub(super) async fn store(&self, called: &str, body: Body) -> Result<Uploaded, ApiError> {
         let (stem, extension) = split_name(called)?;
         fs::create_dir_all(&self.folder).map_err(|error| io_error(&error))?;
@@ -109,7 +109,7 @@ impl Datasets {
                 Err(error) => return Err(io_error(&error.error)),
             }
         }
-        unreachable!("numbers do not end")
+        unreachable!("the loop returns")
     }
 }
 
@@ -120,7 +120,7 @@ fn split_name(called: &str) -> Result<(String, &'static str), ApiError> {
     let known = ROW_EXTENSIONS.into_iter().find(|known| known.eq_ignore_ascii_case(extension));
     let known = known.ok_or_else(|| {
         ApiError::bad_request(format_args!(
-            "a dataset is a file of one of these kinds: {}",
+            "unknown file extension; expected one of {}",
             ROW_EXTENSIONS.join(", ")
         ))
     })?;
@@ -134,13 +134,13 @@ fn is_dataset(name: &str) -> bool {
     super::run_name::is_name(stem) && ROW_EXTENSIONS.contains(&extension)
 }
 
-/// Writes a body to a file as it comes.
+/// Streams a body to a file.
 async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
     let mut bytes = 0;
     loop {
         let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
         let Some(frame) = next else { break };
-        let frame = frame.map_err(|_| ApiError::bad_request("the upload broke off; try again"))?;
+        let frame = frame.map_err(|_| ApiError::bad_request("the upload was interrupted; try again"))?;
         let Ok(data) = frame.into_data() else { continue };
         bytes += data.len() as u64;
         if bytes > MAX_UPLOAD_LEN {
@@ -154,11 +154,16 @@ async fn write_body(mut body: Body, file: &mut File) -> Result<u64, ApiError> {
 
 pub(crate) fn upload_too_long() -> ApiError {
     let max_mib = MAX_UPLOAD_LEN / 1024 / 1024;
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("a dataset has at most {max_mib} MiB here"))
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format_args!("the dataset is too large; at most {max_mib} MiB are accepted"),
+    )
 }
 
-/// How many rows a file has, what the first calls its fields, and what is wrong with them as items. Rows that cannot be
-/// read at all are refused.
+/// The number of rows, the columns of the first row, and the errors in the rows with default columns.
+///
+/// # Errors
+/// When the file or a row can't be parsed, or there are no rows.
 fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
     let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
     let read = read_rows(path, &mut |line, row| {
@@ -169,7 +174,7 @@ fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
             Err(problem) => unreadable.push(reasonscape_core::LineError { line, problem }),
         }
     });
-    read.map_err(|_| ApiError::bad_request("this file cannot be read as what its name says that it is"))?;
+    read.map_err(|_| ApiError::bad_request("the content of the file doesn't match its extension"))?;
     if !unreadable.is_empty() {
         return Err(invalid_lines_error(&unreadable));
     }
@@ -177,7 +182,7 @@ fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
         Ok(_) => Vec::new(),
         Err(DatasetError::Lines(problems)) if rows == 0 => return Err(invalid_lines_error(&problems)),
         Err(DatasetError::Lines(problems)) => describe_problems(&problems),
-        Err(DatasetError::File(_)) => vec!["it cannot be read".to_owned()],
+        Err(DatasetError::File(_)) => vec!["the file can't be read".to_owned()],
     };
     Ok((rows, columns, problems))
 }

@@ -1,4 +1,4 @@
-//! Errors of runs as clients see them: without paths of the server.
+//! Errors of runs for clients, without paths of the server.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -34,28 +34,28 @@ pub(super) fn conflict(message: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, message)
 }
 
-/// A file that could not be written.
+/// The error for a file that could not be written.
 pub(super) fn io_error(error: &io::Error) -> ApiError {
     tracing::error!(%error, "a file of a run could not be written");
-    // An error that names its path has that of the file system as its source.
+    // An error with a path has the file system error as its source.
     let root = error.source().and_then(|source| source.downcast_ref::<io::Error>()).unwrap_or(error);
     match root.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => ApiError::new(
             StatusCode::INSUFFICIENT_STORAGE,
-            "the disk of the server is full; make room and try again",
+            "the disk of the server is full; free some space and try again",
         ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "the server may not write into the folder of the study; whoever started it can change that",
+            "the server has no write permission in the study directory",
         ),
         _ => ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "this could not be kept; `reasonscape serve --log warn` says why",
+            "the file could not be written; `reasonscape serve --log warn` logs the error",
         ),
     }
 }
 
-/// A cache that could not be opened.
+/// The error for a cache that could not be opened.
 pub(super) fn cache_error(error: &CacheError) -> ApiError {
     let mut root: &dyn Error = error;
     while let Some(source) = root.source() {
@@ -67,10 +67,10 @@ pub(super) fn cache_error(error: &CacheError) -> ApiError {
     if let Some(error) = root.downcast_ref::<io::Error>() {
         return io_error(error);
     }
-    tracing::error!(%error, "a run could not be made");
+    tracing::error!(%error, "the cache could not be opened");
     ApiError::new(
         StatusCode::INTERNAL_SERVER_ERROR,
-        "this could not be done; `reasonscape serve --log warn` says why",
+        "the response cache can't be opened; `reasonscape serve --log warn` logs the error",
     )
 }
 
@@ -80,11 +80,11 @@ pub(super) fn study_error(error: &StudyError) -> ApiError {
             ApiError::bad_request(problem)
         }
         StudyError::Environment { name, problem } => ApiError::bad_request(format_args!(
-            "the environment variable `{name}` of the server {problem}; type the key for this run"
+            "the environment variable `{name}` of the server {problem}; enter the key for this run"
         )),
         error => {
-            tracing::error!(%error, "a study could not be read");
-            ApiError::bad_request("the study.toml of this run cannot be read")
+            tracing::error!(%error, "a study can't be read");
+            ApiError::bad_request("the study.toml of this run can't be read")
         }
     }
 }
@@ -94,10 +94,10 @@ pub(super) fn run_error(error: &RunError) -> ApiError {
         RunError::Study(error) => study_error(error),
         RunError::Selection(_) | RunError::Client { .. } => ApiError::bad_request(error),
         error => {
-            tracing::error!(%error, "a run could not begin");
+            tracing::error!(%error, "a run could not start");
             ApiError::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "the responses of this study cannot be read; `reasonscape cache verify` says why",
+                "the response cache of this study can't be read; `reasonscape cache verify` shows the problem",
             )
         }
     }
@@ -112,7 +112,7 @@ pub(super) fn invalid_lines_error(problems: &[LineError]) -> ApiError {
     ))
 }
 
-/// An error with its causes in one line, without the folder of the study.
+/// An error with its causes in one line, without the study directory.
 pub(super) fn without_paths(error: &dyn Error, folder: &std::path::Path) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! The options of the form that makes a run.
+//! The options of the new-run form.
 
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, Study};
@@ -18,7 +18,7 @@ pub(crate) struct FormOptions {
 
 /// The options that the study adds.
 pub(crate) struct StudyOptions {
-    pub(crate) asks: String,
+    pub(crate) source: String,
     /// Its evaluations: id and label.
     pub(crate) evals: Vec<(String, String)>,
     pub(crate) tasks: Vec<String>,
@@ -36,7 +36,7 @@ impl StudyOptions {
         tasks.sort();
         tasks.dedup();
         Self {
-            asks: describe_source(study),
+            source: describe_source(study),
             evals: study.evals.iter().map(|eval| (eval.id.to_string(), label(study, eval))).collect(),
             tasks,
             addresses,
@@ -46,7 +46,7 @@ impl StudyOptions {
 }
 
 impl Runs {
-    /// The options of the form that makes a run.
+    /// The options of the new-run form.
     pub(crate) fn form_options(&self) -> FormOptions {
         let study = self.store.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
         let mut variables: Vec<String> = std::env::vars_os()
@@ -79,7 +79,7 @@ fn label(study: &Study, eval: &Eval) -> String {
     format!("{} ({}, {})", eval.name, eval.template.name, eval.sampler.name)
 }
 
-/// Whether a variable is known by its name for the key of a provider of models.
+/// Whether the name of a variable marks it as an API key.
 pub(super) fn is_allowed_key_var(variable: &str) -> bool {
     variable.ends_with("_API_KEY")
 }

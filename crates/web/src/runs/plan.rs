@@ -1,4 +1,4 @@
-//! What starting a run would send and cost, and which keys it needs.
+//! The plan of a run: requests, cost and required keys.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use super::store::{FileStamp, stamp};
 use super::{RunRecord, Runs, selected, selection};
 use crate::error::ApiError;
 
-/// Prompts that are shown, each of another task.
+/// Maximum number of example prompts, one per task.
 const MAX_SAMPLES: usize = 3;
 
-/// What starting a run would send, and what it needs.
+/// The requests that starting a run would send, and what it needs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Plan {
     /// The evaluations.
@@ -76,11 +76,11 @@ pub(crate) struct PromptMessage {
     pub(crate) text: String,
 }
 
-/// What a plan depends on: the run, when it was started, its study.toml, and what the cache holds.
+/// What a plan depends on: the run, its last start, its study.toml and the cache files.
 pub(super) type PlanKey = (String, Option<u64>, [Option<FileStamp>; 3]);
 
 impl Runs {
-    /// What a start would send; nothing yet if computing it takes longer than `timeout`: the next request finds it.
+    /// The plan; `None` if computing it takes longer than `timeout`. A later call returns the result.
     pub(crate) async fn planned(
         self: &Arc<Self>,
         record: &Arc<RunRecord>,
@@ -91,7 +91,7 @@ impl Runs {
             [folder.join(Study::FILE), folder.join(Study::CACHE_FILE), folder.join("cache.sqlite-wal")];
         let key = (record.name.clone(), record.started_ms, files.map(|file| stamp(&file).ok()));
         let (runs, record) = (Arc::clone(self), Arc::clone(record));
-        // A task of its own: a request that stops waiting does not cancel the computation.
+        // A separate task, so that a timeout does not cancel the computation.
         let computing = tokio::spawn(async move {
             let compute = async || {
                 let (runs, record) = (Arc::clone(&runs), Arc::clone(&record));
@@ -108,7 +108,7 @@ impl Runs {
         }
     }
 
-    /// Computes what starting a run would send.
+    /// Computes the plan.
     fn compute_plan(&self, record: &RunRecord) -> Result<Plan, ApiError> {
         let study = self.store.study(&self.store.study_folder(record))?;
         let selection = selection(record);
@@ -117,14 +117,16 @@ impl Runs {
         let keys = keys(&study, &selection);
         let mut warnings = Vec::new();
         if study.precision.is_some() && selection.count.is_none() {
-            warnings.push("With a precision wanted, this is the most that it could take.".to_owned());
+            warnings.push("A target precision is set, so this is the maximum number of requests.".to_owned());
         }
         if forecasts.iter().all(|one| one.to_send() == 0) {
-            warnings.push("Everything is answered already: a start only judges the answers.".to_owned());
+            warnings.push("All responses are cached: starting the run only scores them.".to_owned());
         }
         for key in keys.iter().filter(|key| key.variable.is_some() && !key.is_set) {
-            warnings
-                .push(format!("The environment of the server has no {}; type the key for this run.", key.id));
+            warnings.push(format!(
+                "The environment variable {} of the server is not set; enter the key for this run.",
+                key.id
+            ));
         }
         let planned =
             |one: &Forecast| PlannedEval { forecast: one.summary(), how: describe_request(&study, one) };

@@ -1,4 +1,4 @@
-//! The record of a run, `run.json` in its folder.
+//! The record of a run, `run.json` in its directory.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use reasonscape_pipeline::{FailureGroup, ProgressCounts, group_failures};
 
-/// The file, which is also the mark of a folder that may be deleted.
+/// The file name; only directories with this file can be deleted.
 pub(super) const FILE: &str = "run.json";
 /// The value of its `format` field.
 const FORMAT: &str = "reasonscape-run-1";
-/// Groups of failures of an evaluation that are recorded.
+/// Maximum number of recorded failure groups per evaluation.
 const MAX_FAILURE_GROUPS: usize = 20;
 
 /// The state of a run.
@@ -26,7 +26,7 @@ pub(crate) enum RunState {
     Planned,
     Running,
     /// Everything was sent, and the responses are being scored.
-    Judging,
+    Judging, // wording: allow (a value of the API)
     /// Every trial has a response.
     Complete,
     /// It ended by itself, and some trials have no response.
@@ -43,11 +43,17 @@ impl RunState {
         !matches!(self, Self::Running | Self::Judging)
     }
 
+    /// The label on pages.
+    pub(crate) fn label(self) -> &'static str {
+        if self == Self::Judging { "scoring" } else { self.name() }
+    }
+
+    /// The name in the API and in `run.json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Planned => "planned",
             Self::Running => "running",
-            Self::Judging => "judging",
+            Self::Judging => "judging", // wording: allow
             Self::Complete => "complete",
             Self::Incomplete => "incomplete",
             Self::Cancelled => "cancelled",
@@ -62,12 +68,16 @@ impl RunState {
 pub(crate) struct RunRecord {
     /// The name.
     pub(crate) name: String,
-    /// The suite or dataset that the run sends, in words.
-    pub(crate) asks: String,
-    /// The form that it was made with, to make another like it. Only in the file.
+    /// The suite or dataset of the run, in words.
+    #[serde(default)]
+    pub(crate) source: String,
+    /// Former name of `source`.
+    #[schemars(extend("deprecated" = true))]
+    asks: String,
+    /// The form that created the run, to create another like it. Only in the file.
     #[serde(skip)]
     pub(crate) form: String,
-    /// Whether it belongs to the study that the server shows, and not to a study of its own.
+    /// Whether it belongs to the served study, and not to a study of its own.
     pub(crate) of_study: bool,
     /// The models.
     pub(crate) models: Vec<String>,
@@ -140,8 +150,11 @@ pub(crate) struct EvalProgress {
     /// The latest failure.
     pub(crate) problem: Option<String>,
     /// The failures that left trials without a response.
-    #[serde(rename = "troubles")]
+    #[serde(default)]
     pub(crate) failures: Vec<FailureGroup>,
+    /// Former name of `failures`.
+    #[schemars(extend("deprecated" = true))]
+    troubles: Vec<FailureGroup>,
 }
 
 /// The tokens used before a start.
@@ -166,7 +179,7 @@ impl EvalProgress {
         self.cost = eval.prices.map(|prices| prices.cost(self.prompt_tokens, self.completion_tokens));
     }
 
-    /// Takes over the counts so far.
+    /// Updates the counts of an active run.
     pub(super) fn follow(
         &mut self,
         eval: &Eval,
@@ -188,7 +201,7 @@ impl EvalProgress {
         self.spend(eval, before, counts.prompt_tokens, counts.completion_tokens);
     }
 
-    /// Takes over the summary of the run.
+    /// Sets the final counts.
     pub(super) fn end(&mut self, eval: &Eval, before: TokensUsed, summary: &EvalRunSummary) {
         self.planned = summary.planned;
         self.cached = summary.cached;
@@ -200,18 +213,20 @@ impl EvalProgress {
         self.note.clone_from(&summary.stopped);
         self.problem = None;
         self.failures = group_failures(&summary.missing_trials);
-        // The reason of the end is reported only once.
-        self.failures.retain(|trouble| summary.stopped.as_ref() != Some(&trouble.problem));
+        // The reason for stopping is already in the note.
+        self.failures.retain(|failure| summary.stopped.as_ref() != Some(&failure.problem));
         self.failures.truncate(MAX_FAILURE_GROUPS);
+        self.troubles.clone_from(&self.failures);
         self.spend(eval, before, summary.prompt_tokens, summary.completion_tokens);
     }
 }
 
 impl RunRecord {
-    pub(super) fn new(name: &str, asks: String) -> Self {
+    pub(super) fn new(name: &str, source: String) -> Self {
         Self {
             name: name.to_owned(),
-            asks,
+            asks: source.clone(),
+            source,
             form: String::new(),
             of_study: false,
             models: Vec::new(),
@@ -234,7 +249,18 @@ impl RunRecord {
         let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
         let RunFile { format, form, record } = serde_json::from_slice::<RunFile<Self>>(&text).ok()?;
         let is_called = folder.file_name().is_some_and(|name| name.to_str() == Some(&record.name));
-        (format == FORMAT && is_called).then_some(Self { form, ..record })
+        (format == FORMAT && is_called).then(|| Self { form, ..record.upgraded() })
+    }
+
+    /// A record of version 0.1 has only the former names of its fields.
+    fn upgraded(mut self) -> Self {
+        if self.source.is_empty() {
+            self.source.clone_from(&self.asks);
+        }
+        for progress in self.progress.iter_mut().filter(|progress| progress.failures.is_empty()) {
+            progress.failures.clone_from(&progress.troubles);
+        }
+        self
     }
 
     pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {

@@ -1,4 +1,4 @@
-//! The results of a run with a study of its own: the pages of a study, over the run's folder.
+//! The results of a run with a study of its own: the pages of a study, for the directory of the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,10 @@ use super::RunRecord;
 use crate::app::{App, Snapshot};
 use crate::error::ApiError;
 
-/// Runs whose results are held in memory.
+/// Maximum number of runs with results in memory.
 const CAPACITY: usize = 8;
 
-/// The latest results that were shown, by the names of their runs.
+/// The most recently opened results, by run.
 #[derive(Default)]
 pub(super) struct Views {
     open: Mutex<Vec<(String, Router)>>,
@@ -51,7 +51,7 @@ fn base(app: &App, name: &str) -> String {
     format!("{}/runs/{name}/view", app.base)
 }
 
-/// The results without the trailing slash.
+/// Redirects to the URL with the trailing slash.
 pub(crate) async fn view_home(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
     match app.runs().and_then(|runs| runs.get(&name)) {
         Ok(record) => Redirect::to(&address(&app, &record)).into_response(),
@@ -59,7 +59,7 @@ pub(crate) async fn view_home(State(app): State<Arc<App>>, Path(name): Path<Stri
     }
 }
 
-/// Hands a request on to the pages of a run.
+/// Forwards a request to the pages of a run.
 pub(crate) async fn view(
     State(app): State<Arc<App>>,
     Path(parts): Path<Vec<(String, String)>>,
@@ -67,7 +67,7 @@ pub(crate) async fn view(
 ) -> Result<Response, ApiError> {
     let name = parts.first().map(|(_, name)| name.as_str()).unwrap_or_default();
     let routes = open(&app, name).await?;
-    // What this server read out of the path is none of the pages' concern: they read it anew.
+    // The inner router parses the path parameters again.
     request.extensions_mut().clear();
     let response = TowerToHyperService::new(routes).call(request).await;
     Ok(response.unwrap_or_else(|never| match never {}))
@@ -77,7 +77,7 @@ async fn open(app: &Arc<App>, name: &str) -> Result<Router, ApiError> {
     let runs = app.runs()?;
     let record = runs.get(name)?;
     if record.of_study {
-        return Err(ApiError::not_found("the results of this run are those of the study"));
+        return Err(ApiError::not_found("this run belongs to the study and has no results of its own"));
     }
     if let Some(routes) = runs.views.find(name) {
         return Ok(routes);

@@ -1,13 +1,13 @@
-//! Names of runs and datasets, made of plain characters so that a name is never a path.
+//! Names of runs and datasets, restricted to characters that can't form a path.
 
 use std::path::{Path, PathBuf};
 
-/// Length of a name at most.
+/// Maximum length of a name.
 const MAX_NAME_LEN: usize = 40;
-/// Numbers that are tried for a new folder.
+/// Maximum number of suffixes to try for a new directory.
 const MAX_ATTEMPTS: u32 = 100_000;
 
-/// Plain characters of a text: lower-case letters, digits, and `-` between them.
+/// A slug of lower-case letters, digits, and `-` between them.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for character in text.chars().map(|character| character.to_ascii_lowercase()) {
@@ -30,7 +30,7 @@ pub(super) fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_LEN + 8).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('-')
 }
 
-/// A new folder within another, called by a slug and a number.
+/// Creates a directory named by a slug and a number.
 pub(super) fn new_folder(parent: &Path, text: &str) -> std::io::Result<(String, PathBuf)> {
     std::fs::create_dir_all(parent)?;
     let slug = slug(text);

@@ -32,7 +32,7 @@ pub(crate) struct RunReply<'a> {
     has_results: bool,
 }
 
-/// What is sent to one reader.
+/// The event stream of one client.
 struct Updates {
     runs: Arc<Runs>,
     records: watch::Receiver<Arc<RunRecord>>,
@@ -42,14 +42,14 @@ struct Updates {
 }
 
 impl Updates {
-    /// The next event and what comes after it; nothing after the end of the run.
+    /// The next event and the rest of the stream; the stream ends with the run.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Option<Self>)> {
         if self.number > 0 {
             tokio::time::sleep(EVENT_INTERVAL).await;
             // axum's own keep-alive needs a feature that changes how tokio is built for everything under DataFusion.
             match tokio::time::timeout(KEEP_ALIVE, self.records.changed()).await {
                 Ok(changed) => changed.ok()?,
-                Err(_) => return Some((Ok(Event::default().comment("still here")), Some(self))),
+                Err(_) => return Some((Ok(Event::default().comment("keep-alive")), Some(self))),
             }
         }
         let record = Arc::clone(&self.records.borrow_and_update());
@@ -64,7 +64,7 @@ impl Updates {
 }
 
 impl Runs {
-    /// The run as it is, as it changes, and as it ends. A reader who is slow gets the latest, not everything.
+    /// Events with the state of a run, until it ends. Slow clients skip intermediate states.
     pub(super) fn events(self: &Arc<Self>, name: &str) -> Result<Response, ApiError> {
         let records = self.active().get(name).map(|active| active.watch());
         let records = match records {
@@ -72,14 +72,14 @@ impl Runs {
             None => watch::Sender::new(self.get(name)?).subscribe(),
         };
         let seat = Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
-            let full = "too many pages watch runs; reload this one now and then instead";
+            let full = "too many open event streams; poll `GET /runs/{name}` instead";
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, full)
         })?;
         let updates = Updates { runs: Arc::clone(self), records, number: 0, _seat: seat };
         let events = stream::unfold(Some(updates), |updates| async { updates?.next().await });
         let mut response = Sse::new(events).into_response();
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // A proxy that gathers answers would hold everything back until the end.
+        // Keeps nginx from buffering the stream until its end.
         response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
         Ok(response)
     }

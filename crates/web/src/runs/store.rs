@@ -1,4 +1,4 @@
-//! Where runs and their studies are on disk: folders, records, locks, and the studies that were read.
+//! Runs on disk: directories, records, locks and loaded studies.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::record::{RunRecord, RunState};
 use super::run_name;
 use crate::error::ApiError;
 
-/// Studies that are kept in memory.
+/// Maximum number of studies in memory.
 const MAX_CACHED_STUDIES: usize = 16;
 
 /// Changes when a file does: its length, and when it was written.
@@ -24,9 +24,9 @@ pub(super) fn stamp(file: &Path) -> std::io::Result<FileStamp> {
     fs::metadata(file).map(|found| (found.len(), found.modified().ok()))
 }
 
-/// The folders of a study, its runs and its datasets.
+/// The directories of a study, its runs and its datasets.
 pub(super) struct RunStore {
-    /// The folder of the study that the server shows.
+    /// The directory of the served study.
     home: PathBuf,
     studies: Mutex<Vec<(PathBuf, FileStamp, Arc<Study>)>>,
 }
@@ -36,7 +36,7 @@ impl RunStore {
         Self { home, studies: Mutex::default() }
     }
 
-    /// The folder of all runs.
+    /// The directory of all runs.
     pub(super) fn folder(&self) -> PathBuf {
         self.home.join("runs")
     }
@@ -45,35 +45,34 @@ impl RunStore {
         Datasets { folder: self.home.join("datasets") }
     }
 
-    /// The folder of a run, if there is such a run.
+    /// The directory of a run, if the run exists.
     pub(super) fn existing_folder(&self, name: &str) -> Result<PathBuf, ApiError> {
         let folder = self.folder().join(name);
         if !run_name::is_name(name) || RunRecord::load(&folder).is_none() {
-            return Err(ApiError::not_found("there is no such run"));
+            return Err(ApiError::not_found("no such run"));
         }
         Ok(folder)
     }
 
-    /// The folder of the study that a run is of.
+    /// The directory of the study that a run belongs to.
     pub(super) fn study_folder(&self, record: &RunRecord) -> PathBuf {
         if record.of_study { self.home.clone() } else { self.folder().join(&record.name) }
     }
 
-    /// A run as its record says. One that is not over and that nobody runs was interrupted.
+    /// Loads the record of a run. A run that is neither over nor locked was interrupted.
     pub(super) fn load(&self, name: &str) -> Result<RunRecord, ApiError> {
         let folder = self.existing_folder(name)?;
-        let mut record =
-            RunRecord::load(&folder).ok_or_else(|| ApiError::not_found("there is no such run"))?;
+        let mut record = RunRecord::load(&folder).ok_or_else(|| ApiError::not_found("no such run"))?;
         let is_locked = || self.lock(&record).is_err_and(|error| error.status == StatusCode::CONFLICT);
         if !record.state.is_over() && !is_locked() {
-            let why = "the server ended before the run did; what was answered is kept, and starting again asks the rest";
+            let why = "the server stopped before the run ended; all responses are kept, and resuming sends the remaining requests";
             record.end(RunState::Interrupted, Some(why.to_owned()));
             record.ended_ms = None;
         }
         Ok(record)
     }
 
-    /// The names of everything in the folder of runs.
+    /// All names in the directory of runs.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
@@ -85,7 +84,7 @@ impl RunStore {
         fs::read_dir(points).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// The study that the server shows, if it has a study.toml.
+    /// The served study, if it has a study.toml.
     pub(super) fn home_study(&self) -> Option<Result<Arc<Study>, ApiError>> {
         self.home.join(Study::FILE).exists().then(|| self.study(&self.home))
     }
@@ -94,11 +93,10 @@ impl RunStore {
         &self.home
     }
 
-    /// The study in a folder. It is kept in memory: a dataset is never freed once it is read.
+    /// The study in a directory, cached because datasets are never freed once they are read.
     pub(super) fn study(&self, folder: &Path) -> Result<Arc<Study>, ApiError> {
-        let stamp = stamp(&folder.join(Study::FILE)).map_err(|_| {
-            ApiError::not_found("this folder has no study.toml, so there is nothing to ask again")
-        })?;
+        let stamp = stamp(&folder.join(Study::FILE))
+            .map_err(|_| ApiError::not_found("the study directory has no study.toml, so it can't be run"))?;
         let mut studies = self.studies.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., study)) =
             studies.iter().find(|(known, latest, _)| known == folder && *latest == stamp)
@@ -110,7 +108,7 @@ impl RunStore {
         Ok(study)
     }
 
-    /// Keeps a study in memory that was written a moment ago.
+    /// Caches a newly written study.
     pub(super) fn cache_study(&self, folder: &Path, study: &Arc<Study>) {
         if let Ok(stamp) = stamp(&folder.join(Study::FILE)) {
             let mut studies = self.studies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,27 +116,29 @@ impl RunStore {
         }
     }
 
-    /// Removes a run's folder with everything in it.
+    /// Deletes the directory of a run.
     pub(super) fn remove(&self, folder: &Path) -> Result<(), ApiError> {
         self.studies.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, ..)| known != folder);
         fs::remove_dir_all(folder).map_err(|error| io_error(&error))
     }
 
-    /// Takes the lock of the study that a run is of. It is held until the run ends, and free after a crash.
+    /// Locks the study of a run until the run ends. The operating system releases the lock after a crash.
     pub(super) fn lock(&self, record: &RunRecord) -> Result<File, ApiError> {
         let folder = if record.of_study { self.folder() } else { self.folder().join(&record.name) };
         let file = File::options().create(true).append(true).open(folder.join(".lock"));
         let file = file.map_err(|error| io_error(&error))?;
         match file.try_lock() {
             Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(conflict("another server runs this study; wait for it")),
+            Err(TryLockError::WouldBlock) => {
+                Err(conflict("another server is running this study; wait for it to finish"))
+            }
             Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
             Err(TryLockError::Error(error)) => Err(io_error(&error)),
         }
     }
 }
 
-/// Replaces what was known of a folder, and evicts the oldest study if there are many.
+/// Replaces the study of a directory, and evicts the oldest if there are too many.
 fn insert(
     studies: &mut Vec<(PathBuf, FileStamp, Arc<Study>)>,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! A run on threads of its own, so that requests are not slowed down: sends, scores, and publishes its progress.
+//! Executes a run on its own threads, so that it doesn't slow down requests, and publishes its progress.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use reasonscape_pipeline::{
-    Event, Finished, PipelineError, ProgressCounts, RunControl, RunEnd, RunEvent, Shutdown, execute,
-    open_cache,
+    Event, Finished, PipelineError, ProgressCounts, RunControl, RunEnd, RunEvent, Shutdown, check_responses,
+    execute, open_cache,
 };
 use reasonscape_study::{Selection, Study, is_selected};
 use tokio::sync::watch;
@@ -16,21 +16,21 @@ use tokio::sync::watch;
 use super::errors::without_paths;
 use super::record::{EvalProgress, RunRecord, RunState, TokensUsed, now_ms};
 
-/// How long events may gather before they are counted and published.
+/// How often events are counted and published.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How often the record is written meanwhile.
+/// How often the record is saved during a run.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Why nothing more is sent, until the run ends.
-const STOPPING: &str = "stopping: waiting for what is in flight";
+/// The reason shown while a run is stopping.
+const STOPPING: &str = "stopping: waiting for requests in flight";
 
-/// What to run, and where its record is.
+/// A run to execute.
 pub(super) struct Job {
     pub(super) study: Study,
     pub(super) selection: Selection,
-    /// The folder of the run's record.
+    /// The directory of the record.
     pub(super) folder: PathBuf,
-    /// Held until the end.
+    /// Held until the run ends.
     pub(super) lock: File,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Job {
 pub(super) struct ActiveRun {
     control: RunControl,
     latest: watch::Sender<Arc<RunRecord>>,
-    /// Whether it is the server that ends it.
+    /// Whether the run is being stopped because the server shuts down.
     pub(super) by_server: AtomicBool,
 }
 
@@ -62,10 +62,10 @@ impl ActiveRun {
         self.latest.subscribe()
     }
 
-    /// The first call waits for requests in flight and scores them, the second leaves at once; scoring is left at once.
+    /// The first call waits for requests in flight and scores them, the second aborts them. Scoring is aborted immediately.
     pub(super) fn cancel(&self) {
         self.control.interrupt();
-        // At once: the next event may be seconds away.
+        // Published now, because the next event may be seconds away.
         self.latest.send_if_modified(|record| {
             let is_running = record.state == RunState::Running;
             if is_running {
@@ -75,7 +75,7 @@ impl ActiveRun {
         });
     }
 
-    /// Ends the run because the server ends: what was answered is scored when it is started again.
+    /// Stops the run. If the server shuts down, remaining responses are scored when the run is resumed.
     pub(super) fn stop(&self, shutdown: Shutdown) {
         if self.by_server.load(Relaxed) {
             self.control.stop_scoring();
@@ -99,7 +99,7 @@ impl ActiveRun {
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run()));
             if ran.is_err() {
                 let mut record = RunRecord::clone(&active.latest());
-                let why = "the program failed; that is a mistake in it, and what was answered is kept";
+                let why = "internal error: the run panicked, please report this bug; all responses are kept";
                 record.end(RunState::Failed, Some(why.to_owned()));
                 let _ = record.save(&folder);
                 active.latest.send_replace(Arc::new(record));
@@ -110,7 +110,7 @@ impl ActiveRun {
     }
 }
 
-/// Runs and scores on a thread of its own.
+/// Executes and scores a run on its own thread.
 struct RunWorker {
     active: Arc<ActiveRun>,
     study: Study,
@@ -120,7 +120,7 @@ struct RunWorker {
     /// Indices of the evaluations in the study, in the order of the record.
     evals: Vec<usize>,
     before: Vec<TokensUsed>,
-    tallies: Vec<ProgressCounts>,
+    counts: Vec<ProgressCounts>,
     started: Instant,
     saved: Instant,
     _lock: File,
@@ -142,7 +142,7 @@ impl RunWorker {
         record.state = RunState::Running;
         record.reason = None;
         (record.started_ms, record.ended_ms) = (Some(now_ms()), None);
-        let (tallies, now) = (vec![ProgressCounts::default(); evals.len()], Instant::now());
+        let (counts, now) = (vec![ProgressCounts::default(); evals.len()], Instant::now());
         Self {
             active,
             study,
@@ -151,7 +151,7 @@ impl RunWorker {
             record,
             evals,
             before,
-            tallies,
+            counts,
             started: now,
             saved: now,
             _lock: lock,
@@ -165,14 +165,15 @@ impl RunWorker {
         };
         self.record.end(state, reason);
         if let Err(error) = self.record.save(&self.folder) {
-            tracing::error!(%error, "the record of a run could not be written");
+            tracing::error!(%error, "the record of a run could not be saved");
         }
-        tracing::info!(run = self.record.name, state = self.record.state.name(), "a run ended");
+        tracing::info!(run = self.record.name, state = self.record.state.name(), "run ended");
         self.publish();
     }
 
     fn run_and_score(&mut self) -> Result<Finished, PipelineError> {
         let cache = open_cache(&self.study)?;
+        check_responses(&self.study, &cache)?;
         // The run borrows these while its events are counted here.
         let (study, selection, control) =
             (self.study.clone(), self.selection.clone(), self.active.control.clone());
@@ -195,7 +196,7 @@ impl RunWorker {
         Ok(finished)
     }
 
-    /// How a run ended, and why.
+    /// The final state of a run, and the reason.
     fn ending(&self, finished: &Finished) -> (RunState, Option<String>) {
         let by_server = self.active.by_server.load(Relaxed);
         let stopped = if by_server { RunState::Interrupted } else { RunState::Cancelled };
@@ -204,14 +205,14 @@ impl RunWorker {
             RunEnd::Failed { reason } => (RunState::Failed, reason.clone()),
             RunEnd::Incomplete => (
                 RunState::Incomplete,
-                "not every trial was answered; what was is kept, and starting again asks the rest".to_owned(),
+                "some trials have no response; all responses are kept, and resuming sends the remaining requests".to_owned(),
             ),
             RunEnd::ScoringInterrupted => {
-                (stopped, "stopped while answers were judged; starting again judges the rest".to_owned())
+                (stopped, "stopped while scoring; resuming scores the remaining responses".to_owned())
             }
             RunEnd::Interrupted => {
                 let why = if by_server { "the server was stopped" } else { "cancelled" };
-                (stopped, format!("{why}; what was answered is kept, and starting again asks the rest"))
+                (stopped, format!("{why}; all responses are kept, and resuming sends the remaining requests"))
             }
         };
         (state, Some(reason))
@@ -220,13 +221,13 @@ impl RunWorker {
     fn count(&mut self, events: &[RunEvent]) {
         for RunEvent { eval, kind } in events {
             if let Some(index) = self.evals.iter().position(|known| known == eval) {
-                self.tallies[index].count(kind);
+                self.counts[index].count(kind);
             }
         }
         let elapsed = self.started.elapsed();
         for (index, progress) in self.record.progress.iter_mut().enumerate() {
             let eval = &self.study.evals[self.evals[index]];
-            progress.follow(eval, self.before[index], &self.tallies[index], elapsed);
+            progress.follow(eval, self.before[index], &self.counts[index], elapsed);
         }
         self.publish();
     }
@@ -236,7 +237,7 @@ impl RunWorker {
         if self.saved.elapsed() >= SAVE_INTERVAL {
             self.saved = Instant::now();
             if let Err(error) = self.record.save(&self.folder) {
-                tracing::warn!(%error, "the record of a run could not be written");
+                tracing::warn!(%error, "the record of a run could not be saved");
             }
         }
         if self.record.state == RunState::Running && self.active.control.shutdown() != Shutdown::None {

@@ -118,11 +118,11 @@ fn describes_edge_cases() {
         let run = study.in_every_form("compression", &[]);
         let expected = match name {
             // Seven tokens compress to no more than gzip's header.
-            "one right" | "one cut off" | "uncounted" | "no tokens" => "cannot tell: no tokens were counted",
-            "all right" => "cannot tell right from wrong: no answer is wrong",
-            "all wrong" => "cannot tell right from wrong: no answer is right",
-            "all cut off" => "cannot tell right from wrong: every trial was cut off",
-            _ => "nothing was answered yet",
+            "one right" | "one cut off" | "uncounted" | "no tokens" => "cannot tell: no token counts",
+            "all right" => "no comparison of correct and incorrect answers: no answer is incorrect",
+            "all wrong" => "no comparison of correct and incorrect answers: no answer is correct",
+            "all cut off" => "no comparison of correct and incorrect answers: every trial was truncated",
+            _ => "no scored trials yet",
         };
         assert!(run.stderr.contains(expected), "{name}: {run:?}");
     }
@@ -132,7 +132,7 @@ fn describes_edge_cases() {
 fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
     for bits in ["0", "-1"] {
-        assert_rejected(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "as 1.5"]);
+        assert_rejected(&study.ask("compression", &["--loop-bits", bits]), &["`--loop-bits ", "e.g. 1.5"]);
     }
 }
 

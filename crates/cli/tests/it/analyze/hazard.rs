@@ -83,7 +83,7 @@ fn finds_planted_hazards_median_and_change_point() {
 
     let steady = study.json("hazard", &["--width", "100", "--filter", "model=steady"]);
     assert_eq!(steady[0]["stops_helping"], Value::Null);
-    assert_eq!(steady[0]["finding"], "later answers are not clearly worse than earlier ones");
+    assert_eq!(steady[0]["finding"], "accuracy does not drop significantly with more tokens");
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn describes_edge_cases() {
     for (name, study) in edges() {
         let run = study.in_every_form("hazard", &["--bins"]);
         let expected = match name {
-            "one right" => "cannot tell: every answer (1) falls into one bin",
-            "one cut off" => "cannot tell: every trial was cut off (1)",
-            "all cut off" => "cannot tell: every trial was cut off (20)",
-            "all right" | "all wrong" => "not clearly worse",
-            "uncounted" => "cannot tell: no tokens were counted",
-            "no tokens" => "cannot tell: every answer (2) falls into one bin",
-            _ => "nothing was answered yet",
+            "one right" => "cannot tell: every answer (1) is in the same bin",
+            "one cut off" => "cannot tell: every trial was truncated (1)",
+            "all cut off" => "cannot tell: every trial was truncated (20)",
+            "all right" | "all wrong" => "does not drop significantly",
+            "uncounted" => "cannot tell: no token counts",
+            "no tokens" => "cannot tell: every answer (2) is in the same bin",
+            _ => "no scored trials yet",
         };
         assert!(run.stderr.contains(expected), "{name}: {run:?}");
     }
@@ -148,7 +148,7 @@ fn describes_edge_cases() {
 #[test]
 fn rejects_invalid_arguments_with_a_hint() {
     let study = study();
-    assert_rejected(&study.ask("hazard", &["--width", "1"]), &["`--width 1`", "give 2 or more"]);
+    assert_rejected(&study.ask("hazard", &["--width", "1"]), &["`--width 1`", "use 2 or more"]);
     assert_rejected(
         &study.ask("hazard", &["--filter", "model=gpt"]),
         &["nothing in the study matches `model=gpt`"],

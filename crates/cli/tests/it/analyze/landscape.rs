@@ -97,10 +97,10 @@ fn names_confounded_parameters() {
     plot.sow("only", "arithmetic", &points);
     for question in ["projection", "threshold"] {
         let run = plot.ask(question, &[]);
-        let said = "other parameters change along, and what is seen may be theirs: arithmetic (max_depth with length)";
+        let said = "confounded with other parameters, which may cause the effect: arithmetic (max_depth with length)";
         assert!(run.stderr.contains(said), "{run:?}");
         let held = plot.ask(question, &["--filter", "params.max_depth=0,2", "--x", "length"]);
-        assert!(held.stderr.contains("change along"), "{held:?}");
+        assert!(held.stderr.contains("confounded"), "{held:?}");
     }
     assert_eq!(plot.json("projection", &[])[0]["mixed"], json!(["max_depth"]));
     assert_eq!(plot.json("threshold", &[])[0]["mixed"], json!(["max_depth"]));
@@ -112,7 +112,7 @@ fn rejects_unknown_parameters_with_a_hint() {
     for question in ["projection", "surface", "threshold"] {
         assert_rejected(
             &plot.ask(question, &["--x", "lenght"]),
-            &["no point has the parameter `lenght`", "there are key, length, max_depth, max_number"],
+            &["no point has the parameter `lenght`", "expected one of key, length, max_depth, max_number"],
         );
         assert_rejected(
             &plot.ask(question, &["--filter", "base_task=sort"]),
@@ -130,15 +130,15 @@ fn rejects_unknown_parameters_with_a_hint() {
         &plot.ask("surface", &["--x", "length", "--y", "length"]),
         &["both parameters are `length`"],
     );
-    assert_rejected(&plot.ask("threshold", &["--x", "key"]), &["has words for `key`", "needs numbers"]);
+    assert_rejected(&plot.ask("threshold", &["--x", "key"]), &["has text values for `key`", "needs numbers"]);
 }
 
 #[test]
 fn draws_figures() {
     let plot = grid();
-    plot.draws("projection", &[], &["Accuracy along one parameter", "strong", "weak", "length"]);
-    plot.draws("surface", &[], &["Accuracy over two parameters", "strong", "max_depth"]);
-    plot.draws("threshold", &[], &["Where half of the answers are known", "weak", "length"]);
+    plot.draws("projection", &[], &["Accuracy by one parameter", "strong", "weak", "length"]);
+    plot.draws("surface", &[], &["Accuracy by two parameters", "strong", "max_depth"]);
+    plot.draws("threshold", &[], &["Thresholds: parameter value at 50 % accuracy", "weak", "length"]);
 }
 
 #[test]
@@ -157,15 +157,18 @@ fn reports_when_there_is_nothing_to_show() {
         plot.draws_svg(question, &[], &["arithmetic"]);
     }
     let run = plot.ask("projection", &[]);
-    assert!(run.stderr.contains("2 of these have no trial yet; `reasonscape run` asks for them"), "{run:?}");
+    assert!(
+        run.stderr.contains("2 of these have no trials yet; `reasonscape run` sends the missing requests"),
+        "{run:?}"
+    );
     let frontier = plot.json("threshold", &[]);
     let finding = |name: &str| {
         let rows = frontier.as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap()["finding"].as_str().unwrap().to_owned()
     };
-    assert!(finding("cut").starts_with("knows less than half everywhere, length from 4 to 8"));
-    assert_eq!(finding("none"), "cannot tell: no trial to count");
-    assert_eq!(finding("one"), "cannot tell: trials at length=4 only");
+    assert!(finding("cut").starts_with("accuracy below 50 % everywhere, length from 4 to 8"));
+    assert_eq!(finding("none"), "cannot tell: no trials");
+    assert_eq!(finding("one"), "cannot tell: trials only at length=4");
 }
 
 /// A curve that crosses one half of what is known at `x50`, on top of guesses.
@@ -209,20 +212,20 @@ fn finds_planted_threshold_with_interval() {
         assert_eq!(number(&curve["lack_of_fit"]["degrees"]), 5.0);
     }
     let words = |name: &str| row(name, "arithmetic")["finding"].as_str().unwrap().to_owned();
-    assert!(words("a").starts_with("knows half at length=12.0 (11."), "{}", words("a"));
+    assert!(words("a").starts_with("threshold at length=12.0 (11."), "{}", words("a"));
     assert!(
         words("above")
-            .starts_with("knows more than half everywhere, length from 2 to 8; a frontier would lie above")
+            .starts_with("accuracy above 50 % everywhere, length from 2 to 8; a threshold, if any, is above")
     );
     assert!(
         words("below")
-            .starts_with("knows less than half everywhere, length from 2 to 8; a frontier would lie below")
+            .starts_with("accuracy below 50 % everywhere, length from 2 to 8; a threshold, if any, is below")
     );
     assert_eq!(
         words("coin"),
-        "cannot tell: neither a slope nor a side of one half is clear, length from 2 to 8"
+        "cannot tell: neither a slope nor a difference from 50 % is significant, length from 2 to 8"
     );
-    assert!(words("jagged").ends_with("the curve fits badly, so the interval is too narrow"));
+    assert!(words("jagged").ends_with("the curve fits poorly, so the confidence interval is too narrow"));
     let run = plot.ask("threshold", &[]);
     insta::assert_snapshot!("frontier", format!("{}{}", run.stdout, run.stderr));
     plot.draws("threshold", &[], &["jagged*", "tested from"]);

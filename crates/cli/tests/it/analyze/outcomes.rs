@@ -100,7 +100,7 @@ impl Planted {
         serde_json::from_str(&run.stdout).unwrap()
     }
 
-    /// The answer for people with a picture beside it, after looking at the other formats.
+    /// Runs the analysis in every format and returns the table output with a figure.
     pub(super) fn in_every_form(&self, question: &str, more: &[&str]) -> Run {
         self.json(question, &[]);
         assert_eq!(self.ask(question, &[more, &["--format", "csv"]].concat()).code, 0);
@@ -111,7 +111,7 @@ impl Planted {
         run
     }
 
-    /// Draws the picture of every kind and looks whether it is one.
+    /// Asserts that every figure format is written.
     pub(super) fn draws(&self, question: &str, more: &[&str]) {
         for (kind, start) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("html", b"<!")] {
             let path = self.folder.path().join(format!("picture.{kind}"));

@@ -91,7 +91,7 @@ impl Plot {
             let target = file.to_str().unwrap();
             let run = self.ask(question, &[more, &["--plot", target]].concat());
             assert_eq!(run.code, 0, "{run:?}");
-            assert!(run.stderr.contains(&format!("the picture is in `{target}`")), "{run:?}");
+            assert!(run.stderr.contains(&format!("wrote the figure to `{target}`")), "{run:?}");
             let bytes = std::fs::read(&file).unwrap();
             match *ending {
                 "png" => assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 1000),

@@ -19,7 +19,7 @@ fn written_of(study: &str, name: &str, arguments: &[&str]) -> String {
     let path = Path::new(study).join(name);
     let run = reasonscape(&[&["report", study, "-o", path.to_str().unwrap()], arguments].concat());
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.is_empty() && run.stderr.contains("the report is in"), "{run:?}");
+    assert!(run.stdout.is_empty() && run.stderr.contains("wrote the report to"), "{run:?}");
     fs::read_to_string(path).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn markdown_matches_snapshot() {
     let small = Small::new();
     let text = written(&small, "report.md", &["--title", "Small"]);
     insta::assert_snapshot!(text);
-    // Every picture that it shows is there.
+    // Every linked figure exists.
     let pictures: Vec<&str> = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
     assert_eq!(pictures.len(), 9);
     for picture in pictures {
@@ -49,13 +49,13 @@ fn claims_only_significant_results() {
     let small = Small::of(&[STRONG, TWIN, WEAK]);
     let text = written(&small, "report.md", &[]);
     let findings = part(&text, "Findings");
-    assert!(findings.contains("strong and twin share the first place"), "{findings}");
+    assert!(findings.contains("strong and twin are tied for first place"), "{findings}");
     assert!(!findings.contains("strong is better than twin"), "{findings}");
     assert!(!findings.contains("twin is better than strong"), "{findings}");
     assert!(findings.contains(" is better than weak by "), "{findings}");
-    assert!(findings.contains("Of 2 pairs of neighbours, 1 cannot be told apart"), "{findings}");
+    assert!(findings.contains("Of 2 adjacent pairs, 1 shows no significant difference"), "{findings}");
     // 66 of 600 trials: 8.7 to 13.8 % by Wilson.
-    assert!(findings.contains("weak is cut off by its token limit in 9 to 14 %"), "{findings}");
+    assert!(findings.contains("weak: 9 to 14 % of responses are truncated by the token limit"), "{findings}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn page_is_self_contained_and_escapes_names() {
     }
     assert!(!body.contains("<b>"), "a name became an element");
     assert!(body.contains("&lt;/script&gt;&lt;b&gt;&amp;&quot;&#39;"));
-    for heading in ["Findings", "Leaderboard", "Task by task", "Head to head", "How it was measured"] {
+    for heading in ["Findings", "Leaderboard", "Accuracy by task", "Pairwise win rates", "Methods"] {
         assert!(body.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
 }
@@ -82,7 +82,7 @@ fn accepts_one_evaluation_and_rejects_other_file_endings() {
     let small = Small::of(&[WEAK]);
     let text = written(&small, "one.md", &[]);
     assert!(part(&text, "Findings").contains("weak has a ReasonScore of "), "{text}");
-    assert!(!text.contains("## Head to head"));
+    assert!(!text.contains("## Pairwise win rates"));
     let run = reasonscape(&["report", small.path(), "-o", "report.pdf"]);
     assert_rejected(&run, &["`report.pdf`", ".html or .md"]);
 }
@@ -124,13 +124,13 @@ fn page_of_sixty_models_says_what_it_omits() {
         let section = section(id);
         (0..60).filter(|model| section.contains(&format!("maker/model-{model:02}"))).count()
     };
-    for id in ["leaderboard", "tasks", "pairwise", "kin", "provenance"] {
+    for id in ["leaderboard", "tasks", "pairwise", "similarity", "provenance"] {
         assert_eq!(names(id), 60, "{id}");
         assert!(!section(id).contains("Of 60 evaluations"), "{id}");
     }
     for (id, analysis) in [
         ("landscapes", "projection"),
-        ("frontiers", "threshold"),
+        ("thresholds", "threshold"),
         ("hazard", "hazard"),
         ("tokens", "tokens"),
         ("compression", "compression"),

@@ -57,7 +57,7 @@ fn groups_planted_families_with_a_gap_beyond_noise() {
     insta::assert_snapshot!("similarity", format!("{}{}", run.stdout, run.stderr));
     let csv = plot.ask("similarity", &["--format", "csv"]).stdout;
     assert!(csv.lines().next().unwrap().ends_with("sort,sort_error") && csv.lines().count() == 5, "{csv}");
-    plot.draws("similarity", &[], &["Kin among the evaluations", "acorn", "dates"]);
+    plot.draws("similarity", &[], &["Similar models", "acorn", "dates"]);
 }
 
 #[test]
@@ -90,14 +90,17 @@ fn excludes_evals_without_a_task_and_needs_two() {
     let plot = families();
     plot.sow("seed", "sort", &[point(json!({"length": 4}), 1, 1)]);
     let run = plot.ask("similarity", &[]);
-    assert!(run.stderr.contains("seed lacks arithmetic, boolean, dates and is left out"), "{run:?}");
+    assert!(
+        run.stderr.contains("seed has no trials of arithmetic, boolean, dates and is excluded"),
+        "{run:?}"
+    );
     assert_eq!(
         plot.json("similarity", &["--filter", "base_task=sort"])["members"].as_array().unwrap().len(),
         5
     );
     assert_rejected(
         &plot.ask("similarity", &["--filter", "model=org/oak"]),
-        &["two evaluations or more", "1 of them has every task"],
+        &["at least two evaluations", "1 has every task"],
     );
     assert_rejected(
         &plot.ask("similarity", &["--shape", "--filter", "base_task=sort"]),
@@ -111,7 +114,7 @@ fn excludes_evals_without_a_task_and_needs_two() {
     assert_eq!(number(&cut.json("similarity", &[])["merges"][0]["height"]), 0.0);
     assert_rejected(
         &cut.ask("similarity", &["--mode", "C_I"]),
-        &["0 of them have every task", "a lacks sort"],
+        &["0 have every task", "a has no estimate on sort"],
     );
 }
 
@@ -149,7 +152,7 @@ fn spectra_match_across_seeds_and_differ_across_points() {
     assert_eq!((number(&itself["distance_db"]), number(&itself["p"])), (0.0, 1.0));
     let run = plot.ask("spectrum", &more(&["--bins", "4"]));
     insta::assert_snapshot!("spectrum", format!("{}{}", run.stdout, run.stderr));
-    plot.draws("spectrum", &short, &["no difference seen", "cycles a word"]);
+    plot.draws("spectrum", &short, &["no significant difference", "cycles per word"]);
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn names_prompts_that_cannot_be_regenerated() {
     let plot = prompts();
     assert_rejected(
         &plot.ask("spectrum", &[]),
-        &["`imported` is not a task of this program", "--filter base_task="],
+        &["`imported` is not a built-in task", "--filter base_task="],
     );
     assert_rejected(
         &plot.ask("spectrum", &["--filter", "model=gpt"]),
@@ -192,6 +195,6 @@ fn names_prompts_that_cannot_be_regenerated() {
     plot.sow("only", "sort", &[point(json!({"lenght": 4}), 8, 4)]);
     assert_rejected(
         &plot.ask("spectrum", &["--filter", "base_task=sort"]),
-        &["cannot be made again", "did you mean `length`?"],
+        &["cannot be generated again", "did you mean `length`?"],
     );
 }

@@ -107,12 +107,12 @@ fn describes_edge_cases() {
     for (name, study) in edges() {
         let run = study.in_every_form("tokens", &["--curve"]);
         let expected = match name {
-            "one right" => "a limit of 7 tokens (7 to ?) would keep 95 % of the right answers",
-            "all right" => "would keep 95 % of the right answers",
-            "one cut off" | "all cut off" | "all wrong" => "cannot tell: no answer is right",
-            "uncounted" => "cannot tell: no tokens were counted",
+            "one right" => "a limit of 7 tokens (7 to ?) would keep 95 % of the correct answers",
+            "all right" => "would keep 95 % of the correct answers",
+            "one cut off" | "all cut off" | "all wrong" => "cannot tell: no answer is correct",
+            "uncounted" => "cannot tell: no token counts",
             "no tokens" => "a limit of 0 tokens",
-            _ => "nothing was answered yet",
+            _ => "no scored trials yet",
         };
         assert!(run.stderr.contains(expected), "{name}: {run:?}");
     }

@@ -322,8 +322,8 @@ fn study_without_cache_has_metrics_without_reasoning() {
 #[test]
 fn rejects_a_study_with_options_for_files() {
     let env = StudyEnv::suite("", &["model = \"sim-p0.7\""]);
-    assert_rejected(&env.command("metrics", &["other.jsonl"]), &["is a study, and stands alone"]);
-    assert_rejected(&env.command("metrics", &["--skip-bad"]), &["are for files"]);
+    assert_rejected(&env.command("metrics", &["other.jsonl"]), &["cannot be combined with other inputs"]);
+    assert_rejected(&env.command("metrics", &["--skip-bad"]), &["only apply to files"]);
     let empty = TempDir::new().unwrap();
     assert_rejected(&reasonscape(&["metrics", empty.path().to_str().unwrap()]), &["evaluate"]);
 }

@@ -205,7 +205,7 @@ fn csv_gives_the_same_results_as_jsonl() {
     let file = env.file("broken.csv", &table);
     let run = env.run(&file, &["sim-p0.6"], WORD_PROBLEMS);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("1 cells where the first row names 2"), "{run:?}");
+    assert!(run.stderr.contains("1 cells, but the first row has 2"), "{run:?}");
 }
 
 fn csv_of(path: &Path) -> String {
@@ -233,10 +233,10 @@ fn reports_every_invalid_line_and_writes_nothing() {
     let run = env.run(&file, &["sim-p1"], &[]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     for says in [
-        "5 lines are wrong, and nothing was asked",
+        "5 lines are invalid; no requests were sent",
         "line 2: not JSON",
-        "line 3: `id` `a` is that of line 1 too",
-        "line 4: no `target` (there is `id`, `input`)",
+        "line 3: `id` `a` is also used in line 1",
+        "line 4: missing field `target` (found `id`, `input`)",
         "line 5: no `id`, though other lines have one",
         "line 6: `input` is empty",
     ] {
@@ -254,11 +254,11 @@ fn reports_every_invalid_line_and_writes_nothing() {
         env.study().to_str().unwrap(),
     ]);
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.stderr.contains("`base_url` is no address"), "{refused:?}");
+    assert!(refused.stderr.contains("`base_url` is not a valid URL"), "{refused:?}");
     assert!(!env.study().exists());
     let empty = env.run(&env.file("empty.jsonl", "\n"), &["sim-p1"], &[]);
     assert_eq!(empty.code, 2);
-    assert!(empty.stderr.contains("nothing in it"), "{empty:?}");
+    assert!(empty.stderr.contains("the file is empty"), "{empty:?}");
     let missing = env.run(Path::new("none.jsonl"), &["sim-p1"], &[]);
     assert!(missing.code != 0 && missing.stderr.contains("none.jsonl"), "{missing:?}");
     assert!(!env.study().exists());
@@ -273,7 +273,7 @@ fn requires_settings_that_a_dataset_lacks() {
     let folder = TempDir::new().unwrap();
     let run = reasonscape(&["run", folder.path().to_str().unwrap(), "--model", "m"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("`--model` is for datasets"), "{run:?}");
+    assert!(run.stderr.contains("`--model` only applies to datasets"), "{run:?}");
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn first_signal_drains_and_next_run_sends_the_rest() {
         // Nothing that was sent is lost.
         assert_eq!((sum(&json, "sent"), env.server.stats().answered), (answered, answered));
         if arguments.is_empty() {
-            assert!(said.starts_with("note: stopping: waiting for what is in flight"), "{said}");
-            assert!(said.ends_with("running again asks the rest\n"), "{said}");
+            assert!(said.starts_with("note: stopping: waiting for the requests in flight"), "{said}");
+            assert!(said.ends_with("running again sends the rest\n"), "{said}");
         } else {
             assert_eq!(said, "");
         }

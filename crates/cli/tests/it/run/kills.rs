@@ -1,6 +1,7 @@
 //! `kill -9`.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,8 +20,13 @@ pub(super) struct Victim(Child);
 
 impl Victim {
     pub(super) fn start(env: &RunEnv) -> Self {
+        Self::start_with(env, &[])
+    }
+
+    fn start_with(env: &RunEnv, variables: &[(&str, &Path)]) -> Self {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("reasonscape"))
             .args(["run", env.path().to_str().unwrap(), "--count", "256"])
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -120,4 +126,43 @@ fn survives_ten_random_kills_without_loss_or_duplicates() {
     println!("{} requests for {TRIALS} trials; {lost} were lost in {KILLS} kills", stats.requests);
     assert_eq!((stats.requests, stats.unknown_questions), (TRIALS + lost, 0));
     assert!(lost <= KILLS * 2 * CONCURRENCY, "{lost}");
+}
+
+/// Makes every sync of a file take 50 ms, as on a busy network disk.
+#[cfg(target_os = "linux")]
+const SLOW_SYNC: &str = r#"
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <unistd.h>
+int fsync(int file) { usleep(50000); return syscall(SYS_fsync, file); }
+int fdatasync(int file) { usleep(50000); return syscall(SYS_fdatasync, file); }
+"#;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn kill_with_a_slow_disk_loses_at_most_what_was_in_flight() {
+    const IN_FLIGHT: u64 = 8;
+    let env = RunEnv::new();
+    env.write_study(&["sim-p0.9"], &format!("concurrency = {IN_FLIGHT}"));
+    let (source, library) = (env.path().join("slow_sync.c"), env.path().join("slow_sync.so"));
+    std::fs::write(&source, SLOW_SYNC).unwrap();
+    let compiled =
+        Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status().unwrap();
+    assert!(compiled.success());
+
+    for kill in 1..=5 {
+        let (sent_before, stored_before) = (env.server.stats().requests, stored(&env).len() as u64);
+        let mut victim = Victim::start_with(&env, &[("LD_PRELOAD", &library)]);
+        let began = Instant::now();
+        while env.server.stats().requests < sent_before + 100 && victim.is_running() {
+            assert!(began.elapsed() < Duration::from_mins(1), "the run makes no progress");
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        victim.kill();
+        let sent = env.server.stats().requests - sent_before;
+        let lost = sent - (stored(&env).len() as u64 - stored_before);
+        println!("kill {kill}: {sent} requests, {lost} lost");
+        // The requests in flight, and as many responses that were just being committed.
+        assert!(lost <= 2 * IN_FLIGHT, "kill {kill}: {lost} of {sent} responses were lost");
+    }
 }

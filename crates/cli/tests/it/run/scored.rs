@@ -144,10 +144,10 @@ fn files_are_not_replaced_by_ones_with_fewer_trials() {
     let refused = reasonscape(&["evaluate", path]);
     assert_eq!(refused.code, 1, "{refused:?}");
     for expected in [
-        "kept the 8 trials that are stored",
+        "kept the 8 stored trials",
         "now give 0, 8 fewer",
         "the seed of the study was 0 and is now 7",
-        "the cache holds 24 responses; 0 belong to problems of this study as it is now, 24 do not",
+        "the cache has 24 responses; 0 belong to problems of the current study, 24 do not",
         "evaluate --force",
     ] {
         assert!(refused.stderr.contains(expected), "{expected}: {}", refused.stderr);

@@ -127,7 +127,7 @@ fn logs_only_on_request_and_to_stderr() {
     assert!(run(&["--count", "4"], "trace").contains(" TRACE hyper_util::"));
     assert_eq!(run(&["--log", "off", "--count", "5"], "trace"), "", "the argument wins");
     let said = run(&["--count", "6"], "a=b=c");
-    assert!(said.starts_with("note: nothing is logged, because `RUST_LOG` cannot be read"), "{said}");
+    assert!(said.starts_with("note: logging is off, because `RUST_LOG` is invalid"), "{said}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn prints_plain_lines_without_a_terminal() {
     env.write_study(&["sim-p0.9"], "");
     let run = env.run(&["--task", "sort", "--count", "2"]);
     assert_eq!(run.code, 0, "{run:?}");
-    let lines: Vec<&str> = run.stderr.lines().filter(|line| !line.starts_with("note: judged")).collect();
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| !line.starts_with("note: scored")).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("sim-p0.9: ")), "{run:?}");
     assert!(lines[0].contains(" 0/2 ") && lines[0].contains(" tokens/s"), "{run:?}");
     assert!(lines[0].contains(", waiting for 2 answers, none for 1"), "{run:?}");

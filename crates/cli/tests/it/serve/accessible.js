@@ -1,5 +1,5 @@
-// What hinders people who do not see the page as it was meant; an empty list if nothing does. The names of what can be
-// used are asked of the browser itself; here is what it does not judge.
+// Accessibility problems of the page; an empty list if there are none. Accessible names come from the browser; this script
+// checks what the browser does not.
 const problems = [];
 const where = (element) => {
   const name = element.id ? `#${element.id}` : element.className ? `.${String(element.className.baseVal ?? element.className).split(" ")[0]}` : "";
@@ -31,7 +31,7 @@ for (const table of document.querySelectorAll("table")) {
   if (!table.querySelector("th")) problems.push(`${where(table)} has no headings`);
 }
 
-// Contrast, by the formula of WCAG 2: 4.5, or 3 for large letters.
+// Contrast by WCAG 2: at least 4.5, or 3 for large text.
 const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
 const known = new Map();
 const rgba = (colour) => {

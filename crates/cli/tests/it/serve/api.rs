@@ -1,16 +1,16 @@
-//! The API and its description.
+//! The API and its OpenAPI document.
 
 use serde_json::Value;
 
 use super::server::Server;
 
-/// Whether a value is as a schema describes it, with nothing beside what is described.
+/// Asserts that a value matches a schema and has no undocumented fields.
 pub(super) fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap();
         return check(document, &document["components"]["schemas"][name], value, at);
     }
-    // Of a type that may be null, or of several types, one is that of the value.
+    // Nullable types and unions: one option must match.
     if let Some(options) = schema["anyOf"].as_array() {
         let is_possible = |option: &&Value| match option["type"].as_str() {
             Some("null") => value.is_null(),
@@ -23,7 +23,7 @@ pub(super) fn check(document: &Value, schema: &Value, value: &Value, at: &str) {
             options.iter().find(is_possible).unwrap_or_else(|| panic!("{at}: {value} is none of {schema}"));
         return check(document, option, value, at);
     }
-    // The names of a state, each with its description.
+    // Enum variants with descriptions.
     if let Some(options) = schema["oneOf"].as_array() {
         let mut known = options.iter().flat_map(|option| match &option["enum"] {
             Value::Array(names) => names.clone(),
@@ -77,7 +77,7 @@ fn responses_match_the_openapi_document() {
     assert_eq!(document["servers"][0]["url"], "/api/v1");
     let point = server.get("/api/v1/trials?eval=a00001&task=add").json()["rows"][0]["point"].clone();
     let paths = document["paths"].as_object().unwrap();
-    // What is said of a run is checked where there is one.
+    // Routes of runs are checked in `runs/openapi.rs`.
     let of_runs = |path: &str| path.starts_with("/runs/") || path.starts_with("/datasets/");
     for (path, operations) in paths.iter().filter(|(path, _)| !of_runs(path)) {
         let filled = path
@@ -86,7 +86,7 @@ fn responses_match_the_openapi_document() {
             .replace("{point}", point.as_str().unwrap())
             .replace("{index}", "3")
             .replace("{kind}", "hazard");
-        // Of the two parameters of this study one varies.
+        // Only one of the two parameters of this study varies, so both are named.
         let query = if path == "/surface" { "?x=length&y=depth" } else { "" };
         let reply = server.get(&format!("/api/v1{filled}{query}"));
         assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")), "{path}");
@@ -102,27 +102,27 @@ fn explains_invalid_parameters() {
     for (path, says) in [
         ("/api/v1/leaderboard?mode=X", "X"),
         ("/api/v1/evals?filter=modle%3Dx", "did you mean `model`?"),
-        ("/api/v1/points?filter=model", "is no filter"),
+        ("/api/v1/points?filter=model", "invalid filter"),
         ("/api/v1/tasks?filter=model%3Dno-such", "nothing in the study matches"),
         ("/api/v1/trials?limit=100000", "from 1 to 500"),
-        ("/api/v1/trials?offset=-1", "is no number"),
-        ("/api/v1/trials?params=length%3D9..1", "nothing lies between"),
+        ("/api/v1/trials?offset=-1", "is not a valid number"),
+        ("/api/v1/trials?params=length%3D9..1", "the range from 9 to 1 is empty"),
         ("/api/v1/surface", "has no two parameters that vary"),
         ("/api/v1/surface?x=length&y=length", "both parameters are `length`"),
         ("/api/v1/projection?x=lenght", "no point has the parameter `lenght`"),
         ("/api/v1/projection?confidence=2", "`confidence=2` is out of range"),
         ("/api/v1/projection?confidence=NaN", "is out of range"),
         ("/api/v1/frontier?task=no-such", "nothing in the study matches"),
-        ("/api/v1/hazard?by=model", "there are eval and task"),
-        ("/api/v1/hazard?width=0", "at least one token"),
-        ("/api/v1/hazard?width=99999999999999999999", "is no number"),
+        ("/api/v1/hazard?by=model", "expected `eval` or `task`"),
+        ("/api/v1/hazard?width=0", "expected at least 1 token per bin"),
+        ("/api/v1/hazard?width=99999999999999999999", "is not a valid number"),
         ("/api/v1/tokens?keep=0", "is out of range"),
         ("/api/v1/tokens?keep=nan", "is out of range"),
-        ("/api/v1/tokens?budget=-1", "is no number of tokens"),
+        ("/api/v1/tokens?budget=-1", "is not a number of tokens"),
         ("/api/v1/compression?loop_bits=-1", "is out of range"),
-        ("/api/v1/compression?examples=x", "is no number"),
+        ("/api/v1/compression?examples=x", "is not a valid number"),
         ("/api/v1/figures/surface", "has no two parameters that vary"),
-        ("/api/v1/figures/hazard?columns=x", "is no number"),
+        ("/api/v1/figures/hazard?columns=x", "is not a valid number"),
     ] {
         let reply = server.get(path);
         assert_eq!(reply.status, 400, "{path}: {reply:?}");

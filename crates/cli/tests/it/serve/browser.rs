@@ -1,4 +1,4 @@
-//! Pages in a real browser: what scripts do, what keys do, and whether everybody can use it.
+//! Pages in a real browser: scripts, keyboard and accessibility.
 
 mod compare;
 mod explorer;
@@ -16,7 +16,7 @@ use crate::test_env::reasonscape;
 use reasonscape_test_support::webdriver::{Browser, key};
 
 const HINDRANCES: &str = include_str!("accessible.js");
-/// Kinds of element that can be used, as Chromium calls them.
+/// Roles of interactive elements in Chromium's accessibility tree.
 const USABLE: [&str; 10] = [
     "button",
     "checkbox",
@@ -30,8 +30,8 @@ const USABLE: [&str; 10] = [
     "textbox",
 ];
 
-/// Asserts that a page can be read and used by everybody: names, structure, contrast in light and dark, and a focus that
-/// goes through the page in its order and is seen wherever it is.
+/// Asserts that a page is accessible: names, structure, contrast in light and dark, and a visible focus that follows the
+/// order of the page.
 #[track_caller]
 fn is_accessible(browser: &Browser, path: &str) {
     for theme in ["light", "dark"] {
@@ -44,7 +44,7 @@ fn is_accessible(browser: &Browser, path: &str) {
     walk(browser, path);
 }
 
-/// What can be used and has no name, by Chromium's own account.
+/// Interactive elements without an accessible name, according to Chromium.
 fn nameless(browser: &Browser) -> Vec<String> {
     let tree = browser.devtools("Accessibility.getFullAXTree", &json!({}));
     let nodes = tree["nodes"].as_array().unwrap();
@@ -56,7 +56,7 @@ fn nameless(browser: &Browser) -> Vec<String> {
     usable.filter(|node| !has_name(node)).map(|node| node["role"].to_string()).collect()
 }
 
-/// Goes through the page with the tabulator.
+/// Moves through the page with the Tab key.
 #[track_caller]
 fn walk(browser: &Browser, path: &str) {
     const FARTHEST: usize = 60;
@@ -74,7 +74,7 @@ fn walk(browser: &Browser, path: &str) {
              const number = window.walked.push(at);
              return { number, isSeen, follows, name: at.outerHTML.slice(0, 120) };",
         );
-        // Behind the last element the focus leaves the page.
+        // After the last element the focus leaves the page.
         if here.is_null() {
             break;
         }
@@ -126,14 +126,14 @@ fn demo_pages_log_nothing_to_the_console() {
         ("/explorer", "Explorer", "canvas"),
         ("/explorer?task=dates", "Explorer dates", "#projection .main-svg"),
         ("/compare", "Compare", ".matrix td.heat a"),
-        ("/compare/tests", "Tests on which they differ", "tbody tr"),
+        ("/compare/tests", "Problems with different outcomes", "tbody tr"),
         ("/trials?status=truncated", "Trials", "#trials tbody tr"),
         ("/forensics", "Forensics", ".main-svg"),
         ("/runs", "Runs", "main a"),
         ("/runs/new", "New run", "form"),
     ] {
         browser.go(path);
-        // Charts are drawn when they come near.
+        // Charts are drawn when they scroll into view.
         browser.script("document.querySelector('.drawing')?.scrollIntoView()");
         browser.wait_for(&format!("document.querySelector({})", json!(sign)));
         assert!(browser.text("h1").starts_with(heading), "{path}: {}", browser.text("h1"));

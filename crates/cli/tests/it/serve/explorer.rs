@@ -1,11 +1,11 @@
-//! The landscapes and the forensics: pages, charts and what the API says of them.
+//! The Explorer and Forensics pages, their charts and API routes.
 
 use serde_json::Value;
 
 use super::server::Server;
 use crate::test_env::reasonscape;
 
-/// The addresses of the links in this part of a page.
+/// The URLs of the links in cells of this class.
 fn links(page: &str, class: &str) -> Vec<String> {
     let start = format!("<td class=\"{class}");
     let parts = page.split(&start).skip(1);
@@ -95,7 +95,7 @@ fn cells_show_numbers_and_link_to_trials() {
     for cell in views[0]["cells"].as_array().unwrap() {
         let number = |name: &str| 100.0 * cell["estimate"][name].as_f64().unwrap();
         let said = format!(
-            "length={} depth={}: {:.1} %, from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
+            "length={} depth={}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
             cell["at"]["length"],
             cell["at"]["depth"],
             number("center"),
@@ -110,7 +110,7 @@ fn cells_show_numbers_and_link_to_trials() {
         assert!(page.contains(&format!("title=\"{said}\"")), "{said} is not in {page}");
     }
     assert!(page.contains("Each cell pools all values of kind."), "{page}");
-    // A value with a space in it is found all the same.
+    // Values with spaces work too.
     let spaced = server.get("/explorer?task=maze&x=kind&y=depth&eval=e00003").body;
     for address in links(&spaced, "heat") {
         assert_eq!(total(&server, &address), 60, "{address}");
@@ -127,31 +127,31 @@ fn explorer_fills_in_missing_parameters() {
     };
     let headings = |page: &str| page.matches("<h2 class=\"plain\">").count();
     let first = page("/explorer");
-    // The task with most to look at, and the best three.
+    // Default: the task with the most parameters, and the best three models.
     assert!(first.contains("<option value=\"maze\" selected>"), "{first}");
     assert_eq!(headings(&first), 3);
-    assert!(first.contains("Of 5 models on maze, these are the 3 with the highest ReasonScore."), "{first}");
+    assert!(first.contains("Of 5 models on maze, showing the 3 with the highest ReasonScore."), "{first}");
     for name in ["m1", "m2", "m3 &lt;b&gt;&quot;&amp;&#x27; ${x} %{y}"] {
         assert!(first.contains(&format!("<h2 class=\"plain\">{name}</h2>")), "{name}");
     }
     assert!(!first.contains("<h2 class=\"plain\">m4</h2>"));
     assert_eq!(headings(&page("/explorer?eval=e00004&eval=e00003")), 2);
-    // What is not there is said, or left behind.
+    // Unknown values are reported or ignored.
     let wrong = page("/explorer?task=%3Cscript%3Ealert(1)%3C/script%3E&eval=%3Cimg%3E&x=no&y=such&part=none");
-    assert!(wrong.contains("there is no task `&lt;script&gt;"), "{wrong}");
+    assert!(wrong.contains("unknown task `&lt;script&gt;"), "{wrong}");
     assert!(wrong.contains("The study has no evaluation `&lt;img&gt;`"), "{wrong}");
     assert_eq!(headings(&wrong), 3);
     assert!(page("/explorer?x=depth&y=depth").contains("<option value=\"depth\" selected>depth (2 values)"));
     assert_eq!(headings(&page("/explorer?eval=a&eval=b&eval=c&eval=d&eval=e")), 3);
-    // A part holds still what changes along.
+    // Within one manifold no other parameter varies.
     let part = page("/explorer?task=maze&part=maze-c&x=length&y=depth&eval=e00000");
     assert!(!part.contains("Each cell pools"), "{part}");
     for address in links(&part, "heat") {
         assert_eq!(total(&server, &address), 20, "{address}");
     }
-    // Less than two parameters.
+    // Fewer than two parameters.
     let line = page("/explorer?task=line");
-    assert!(line.contains("line has one parameter that varies; a surface takes two."), "{line}");
+    assert!(line.contains("line has only one varying parameter; a surface needs two."), "{line}");
     assert!(line.contains("id=\"projection\"") && line.contains("id=\"frontier\""));
     let flat = page("/explorer?task=flat");
     assert!(flat.contains("No parameter of flat varies"), "{flat}");
@@ -177,13 +177,13 @@ fn forensics_matches_the_analyses() {
     for figure in ["hazard", "histogram", "tokens", "compression"] {
         assert!(page.contains(&format!("id=\"{figure}\"")), "{figure}");
     }
-    // Ids are the only ones of their name, those of patterns too.
+    // Ids are unique, including those of SVG patterns.
     let mut ids: Vec<&str> =
         page.split(" id=\"").skip(1).map(|part| part.split('"').next().unwrap()).collect();
     ids.sort_unstable();
     assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
     let apart = server.get("/forensics?by=task&task=no-such").body;
-    assert!(apart.contains("there is no task `no-such`"), "{apart}");
+    assert!(apart.contains("unknown task `no-such`"), "{apart}");
     assert!(apart.contains("m1 on maze"), "{apart}");
     assert_eq!(server.get("/forensics?by=model").status, 400);
 }
@@ -204,7 +204,7 @@ fn chart_policy_allows_data_images_only() {
     for path in ["/trials", "/api/v1/figures/hazard", "/assets/plotly.js", "/explorer?mode=X"] {
         assert_eq!(policy(path), strict, "{path}");
     }
-    // The library is fetched by those who draw with it, and by nobody else.
+    // Only pages with charts load plotly.
     for path in ["/", "/trials", "/explorer", "/forensics"] {
         assert!(!server.get(path).body.contains("plotly.js?"), "{path}");
     }

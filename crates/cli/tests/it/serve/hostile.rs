@@ -1,4 +1,4 @@
-//! What must not get in, and what must not get out.
+//! Security: headers, escaping, host and origin checks, tokens.
 
 use super::server::{SCRIPT, Server};
 
@@ -162,9 +162,9 @@ fn not_found_pages_have_the_layout() {
     let server = Server::shared();
     let page = server.get("/no-such-page");
     assert_eq!(page.status, 404);
-    assert!(page.body.contains("there is nothing at this address") && page.body.contains("<nav"), "{page:?}");
+    assert!(page.body.contains("no page or API route at this URL") && page.body.contains("<nav"), "{page:?}");
     let json = server.get("/api/v1/no-such");
-    assert_eq!(json.json()["error"], "there is nothing at this address");
+    assert_eq!(json.json()["error"], "no page or API route at this URL");
     for path in [
         "/trials/a00001/add/000000000000/0",
         "/trials/zzzzzz/add/000000000000/0",
@@ -196,7 +196,7 @@ fn requires_the_token() {
     for given in ["token=wrong-one", "token=", "", "token=open-sesam", "token=open-sesame2"] {
         let reply = server.request("POST", "/login", &[], given);
         assert!(
-            reply.header("set-cookie").is_none() && reply.body.contains("not the token"),
+            reply.header("set-cookie").is_none() && reply.body.contains("Incorrect token"),
             "{given}: {reply:?}"
         );
     }
@@ -245,5 +245,5 @@ fn generates_a_token_for_other_machines() {
         assert_eq!(server.request("GET", "/api/v1/evals", &headers, "").status, 200);
         line
     };
-    assert!(said.starts_with("note: readers need this token"), "{said}");
+    assert!(said.starts_with("note: access token"), "{said}");
 }

@@ -1,8 +1,8 @@
-//! What the pages show, with no script run.
+//! The pages without JavaScript.
 
 use super::server::{Server, TRIALS};
 
-/// The names in the order of the rows.
+/// The model names in row order.
 fn order(page: &str) -> Vec<&'static str> {
     let at = |name: &'static str| page.find(&format!("data-v=\"{name}\"")).map(|at| (at, name));
     let mut found: Vec<_> = ["good &lt;model&gt;", "poor"].into_iter().filter_map(at).collect();
@@ -18,10 +18,18 @@ fn leaderboard_shows_scores_with_intervals() {
     let scores = server.get("/api/v1/leaderboard").json();
     for row in scores["rows"].as_array().unwrap() {
         let number = |name: &str| row["score"][name].as_f64().unwrap();
-        let shown = format!("<b>{:.0}</b> <small>± {:.0}</small>", number("center"), number("margin"));
+        let shown = format!(
+            "<b>{:.0}</b> <small title=\"v2 margin; not a 95 % confidence interval, see docs/coverage\">± {:.0}</small>",
+            number("center"),
+            number("margin")
+        );
         assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
-        let drawn =
-            format!("{:.0}, from {:.0} to {:.0}", number("center"), number("ci_low"), number("ci_high"));
+        let drawn = format!(
+            "{:.0}, v2 margin from {:.0} to {:.0}",
+            number("center"),
+            number("ci_low"),
+            number("ci_high")
+        );
         assert!(page.body.contains(&format!("aria-label=\"{drawn}\"")), "{drawn}");
         for task in row["tasks"].as_object().unwrap().values() {
             let percent = |name: &str| 100.0 * task[name].as_f64().unwrap();
@@ -36,7 +44,7 @@ fn leaderboard_shows_scores_with_intervals() {
         }
     }
     assert!(page.body.contains("10 % truncated"));
-    // Nine modes, and one of them chosen.
+    // Nine modes, one of them selected.
     assert_eq!(page.body.matches("<option value=\"").count(), 9);
     assert_eq!(page.body.matches(" selected>").count(), 1);
 }
@@ -98,8 +106,10 @@ fn filters_and_pages_trials() {
     assert_eq!(page.matches("class=\"status incorrect\"").count(), 50);
     let past = server.get("/trials?page=99999").body;
     assert!(past.contains(&format!("451 to 480 of {}", 8 * TRIALS)), "{past}");
-    assert!(server.get("/trials?text=no-such-text").body.contains("No trial meets this filter"));
-    assert!(server.get("/trials?status=wrong").body.contains("there are correct, incorrect and truncated"));
+    assert!(server.get("/trials?text=no-such-text").body.contains("No trials match this filter"));
+    assert!(
+        server.get("/trials?status=wrong").body.contains("expected `correct`, `incorrect` or `truncated`")
+    );
 }
 
 #[test]
@@ -119,7 +129,7 @@ fn pages_list_every_trial_once_in_order() {
         }
     }
     assert_eq!(seen.len() as u64, 8 * TRIALS);
-    // By numbers, not by the letters of numbers: 4 comes before 16.
+    // Numerically: 4 comes before 16.
     assert!(seen.is_sorted(), "{seen:?}");
     seen.dedup();
     assert_eq!(seen.len() as u64, 8 * TRIALS);
@@ -149,10 +159,10 @@ fn trial_links_to_its_neighbors_in_the_list() {
     let page = server.get(&format!("{}{query}&page=2", walked[1])).body;
     let links = |rel: &str| page.split(&format!("rel=\"{rel}\"")).count() - 1;
     assert_eq!((links("prev"), links("next")), (1, 1), "{page}");
-    // The list is kept in the links, its page too.
+    // The links keep the filters and the page of the list.
     assert_eq!(page.matches("?task=sort&amp;status=truncated&amp;page=2").count(), 3, "{page}");
     for fact in
-        ["finish reason", "100 % _right_", "none: it was cut off before", "1.50 s", "depth=1 length=4"]
+        ["finish reason", "100 % _right_", "none: truncated before an answer", "1.50 s", "depth=1 length=4"]
     {
         assert!(page.contains(fact), "{fact} is not in {page}");
     }

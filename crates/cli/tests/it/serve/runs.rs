@@ -43,7 +43,7 @@ points = [{ length = 4 }]
 const QUESTIONS: &str = "{\"input\": \"What is 6 * 7?\", \"target\": \"42\"}\n\
                          {\"input\": \"What is 2 + 2?\", \"target\": \"4\"}\n";
 
-/// A study that nobody has asked yet, simulated models, and a server that shows the study.
+/// A study without responses, simulated models, and a server for the study.
 pub(super) struct RunsEnv {
     pub(super) models: SimulatedServer,
     pub(super) server: Server,
@@ -54,7 +54,7 @@ impl RunsEnv {
         Self::with("", None, &[])
     }
 
-    /// Faults as `simulate --faults` takes them, the key that models demand, and the environment of the server.
+    /// `faults` as for `simulate --faults`, the API key that the models require, and the environment of the server.
     pub(super) fn with(faults: &str, api_key: Option<&str>, variables: &[(&str, &str)]) -> Self {
         let dataset = Dataset::parse("questions", QUESTIONS).unwrap();
         let models = SimulatedServer::start(SimulateOptions {
@@ -81,16 +81,16 @@ impl RunsEnv {
         self.server.request("POST", &format!("/api/v1{path}"), &[], &body.to_string())
     }
 
-    /// A run of the study itself that is made and not started.
+    /// Creates a run of the study without starting it.
     pub(super) fn create_study_run(&self, more: &Value) -> String {
-        let mut request = json!({ "ask": "study" });
+        let mut request = json!({ "source": "study" });
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.create(&request)
     }
 
-    /// What a run of its own is asked with.
+    /// The request for a run with a study of its own.
     pub(super) fn own_run_request(&self, more: &Value) -> Value {
-        let mut request = json!({ "ask": "suite", "suite": "study", "models": ["sim-p0.9"],
+        let mut request = json!({ "source": "suite", "suite": "study", "models": ["sim-p0.9"],
                                "base_url": self.models.base_url() });
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         request
@@ -126,7 +126,7 @@ impl RunsEnv {
     }
 }
 
-/// Watches a run until it ends: kinds of events and what they say.
+/// The events of a run until it ends, with their types.
 fn events(server: &Server, name: &str) -> Vec<(String, Value)> {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     let request = format!(

@@ -1,4 +1,4 @@
-//! A server on a small study, and requests to it byte by byte.
+//! A server on a small study, and raw HTTP requests to it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::test_env::{self, eval_info, provenance, start_server};
 
-/// What a hostile model writes into its answer and its reply.
+/// The answer and reply of a hostile model.
 pub(super) const SCRIPT: &str = "<script>alert('x')</script>\u{1b}[31m\u{202e}\"'&";
 
 /// Trials at each of the two points of a task.
@@ -38,8 +38,8 @@ impl Study {
         study
     }
 
-    /// A study of five evaluations over two numbers and a word, on a task that gets harder with both numbers; a task
-    /// with one parameter, and one with none.
+    /// A study of five evaluations: a task with two numeric parameters and a categorical one, which gets harder with both
+    /// numbers; a task with one parameter, and one with none.
     pub(super) fn landscape() -> Self {
         let study = Self { folder: TempDir::new().unwrap() };
         let names = ["m1", "m2", "m3 <b>\"&' ${x} %{y}", "m4", "m5"];
@@ -95,7 +95,7 @@ impl Study {
         writer.finish(&provenance()).unwrap();
     }
 
-    /// A study of these files, of which nothing has been asked.
+    /// A study of these files, without responses.
     pub(super) fn with_files(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         for (name, text) in files {
@@ -112,7 +112,7 @@ impl Study {
         self.add("c00003", "newcomer", &[], 6);
     }
 
-    /// So many evaluations more, each a little better than the one before.
+    /// Adds evaluations with increasing accuracy.
     pub(super) fn add_crowd(&self, number: u64) {
         for member in 0..number {
             self.add(&format!("d{member:05}"), &format!("member {member}"), &[], member % 10);
@@ -176,7 +176,7 @@ fn trial(index: u64, tenths: u64, cache_key: CacheKey) -> Trial {
     }
 }
 
-/// The program as a server; it is ended whatever the test does.
+/// The program as a server; killed when dropped.
 pub(super) struct Server {
     pub(super) child: Child,
     pub(super) study: Arc<Study>,
@@ -185,7 +185,7 @@ pub(super) struct Server {
     pub(super) address: String,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -206,11 +206,11 @@ impl Reply {
     }
 }
 
-/// The server that tests share which change nothing; it ends with the last of them.
+/// The server shared by read-only tests; it ends with the last of them.
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
 impl Server {
-    /// A server without options, which others use too.
+    /// A shared server without options.
     pub(super) fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
@@ -224,7 +224,7 @@ impl Server {
         Self::on(Arc::new(Study::new()), arguments, &[])
     }
 
-    /// A server on [`Study::landscape`], which others use too.
+    /// A shared server on [`Study::landscape`].
     pub(super) fn landscape() -> Arc<Self> {
         static LANDSCAPE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = LANDSCAPE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +235,7 @@ impl Server {
         })
     }
 
-    /// Memory of the server that is not swapped out.
+    /// Resident memory of the server.
     #[cfg(target_os = "linux")]
     pub(super) fn resident_bytes(&self) -> u64 {
         let pages = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
@@ -250,11 +250,11 @@ impl Server {
         Self { child, study, url, address }
     }
 
-    /// Sends these bytes and reads all that comes.
+    /// Sends these bytes and reads the whole response.
     pub(super) fn send(&self, request: &[u8]) -> Reply {
         let port = self.address.rsplit(':').next().unwrap();
         let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-        // The server may close before it has read all.
+        // The server may close the connection before reading everything.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
@@ -281,7 +281,7 @@ impl Server {
         self.request("GET", path, &[], "")
     }
 
-    /// Asks until the reply is so: files are looked at once a second.
+    /// Polls until the reply matches: files are checked once a second.
     pub(super) fn wait_until(&self, path: &str, is_so: impl Fn(&Reply) -> bool) {
         for _ in 0..100 {
             if is_so(&self.get(path)) {
@@ -292,7 +292,7 @@ impl Server {
         panic!("{path} stays as it is: {:?}", self.get(path));
     }
 
-    /// All that it says on standard error, after its end.
+    /// Stops the server and returns its standard error.
     pub(super) fn end(mut self) -> String {
         self.child.kill().unwrap();
         let mut said = String::new();

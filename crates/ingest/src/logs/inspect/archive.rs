@@ -1,4 +1,4 @@
-//! The zip that an `.eval` file is.
+//! The zip archive of an `.eval` file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -11,23 +11,23 @@ use zip::result::ZipError;
 use super::header::Header;
 use crate::IngestError;
 
-/// Bytes of samples and samples that are understood together.
+/// Maximum bytes and samples of a batch.
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_SAMPLES: usize = 512;
-/// A sample larger than this is a mistake, or somebody's trap.
+/// Protects against zip bombs.
 const MAX_SAMPLE_BYTES: u64 = 2 << 30;
 
-/// An open log. A clone costs little and reads by itself.
+/// An open log. Clones are cheap and can be read independently.
 #[derive(Debug, Clone)]
 pub(super) struct Archive {
     path: Arc<Path>,
     zip: ZipArchive<Shared>,
-    /// Where in the zip the samples are. Of members with the same name the zip's reader keeps the last, which is what
-    /// Inspect means by writing one again.
+    /// The indices of the samples in the archive. Of members with the same name the zip reader keeps the last, as
+    /// Inspect intends when it writes one again.
     samples: Arc<[usize]>,
 }
 
-/// A file that several readers share, each at a place of its own.
+/// A file shared by several readers, each with its own position.
 #[derive(Debug, Clone)]
 struct Shared {
     file: Arc<Mutex<File>>,
@@ -57,7 +57,7 @@ impl Seek for Shared {
     }
 }
 
-/// Whether a file begins as a zip does.
+/// Whether a file starts with a zip signature.
 pub(super) fn is_zip(path: &Path) -> Result<bool, IngestError> {
     let mut first = [0; 4];
     let mut file = File::open(path).map_err(IngestError::io("read", path))?;
@@ -75,7 +75,7 @@ impl Archive {
         if !is_zip(path)? {
             return Err(IngestError::file(
                 path,
-                "it is no log of Inspect; give an `.eval` file or a `.json` log",
+                "not an Inspect log; expected an `.eval` file or a `.json` log",
             ));
         }
         let shared = Shared { file: Arc::new(Mutex::new(file)), at: 0, length };
@@ -83,7 +83,7 @@ impl Archive {
             IngestError::file(
                 path,
                 format!(
-                    "the zip has no directory at its end ({error}); it was cut off, or is still being copied: copy it \
+                    "the zip archive has no directory at its end ({error}); it is truncated or still being copied: copy it \
                      again"
                 ),
             )
@@ -95,7 +95,7 @@ impl Archive {
                 return Err(IngestError::file(
                     path,
                     format!(
-                        "its samples are in chunks (`samples/{}`), a layout that is not read; `inspect log convert --to \
+                        "its samples are in chunks (`samples/{}`), which is not supported; `inspect log convert --to \
                          json` writes one that is",
                         String::from_utf8_lossy(name)
                     ),
@@ -112,7 +112,7 @@ impl Archive {
         &self.samples
     }
 
-    /// The header, or that of a log which was never finished.
+    /// The header, also of an unfinished log.
     pub(super) fn header(&mut self) -> Result<Header, IngestError> {
         let mut text = Vec::new();
         for name in ["header.json", "_journal/start.json"] {
@@ -123,17 +123,17 @@ impl Archive {
         }
         Err(IngestError::file(
             &self.path,
-            "it is a zip without `header.json` and without `_journal/start.json`, so no log of Inspect",
+            "not an Inspect log: the zip archive has neither `header.json` nor `_journal/start.json`",
         ))
     }
 
-    /// Reads a member to its end and gives its name.
+    /// Reads a whole member and returns its name.
     pub(super) fn read(&mut self, index: usize, into: &mut Vec<u8>) -> Result<String, IngestError> {
         let path = Arc::clone(&self.path);
         let wrong = |error: &dyn std::fmt::Display, name: &str| {
             IngestError::file(
                 &path,
-                format!("`{name}` in it cannot be read ({error}); the log is damaged: copy it again"),
+                format!("`{name}` in the archive can't be read ({error}); the log is damaged: copy it again"),
             )
         };
         let unnamed = |error: ZipError| wrong(&error, "a member");
@@ -148,7 +148,7 @@ impl Archive {
         Ok(name)
     }
 
-    /// The places of the samples, so many at a time as are understood together.
+    /// The indices of the samples, in batches.
     pub(super) fn batches(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
         let (samples, zip) = (Arc::clone(&self.samples), self.zip.clone());
         let mut at = 0;
@@ -163,8 +163,7 @@ impl Archive {
     }
 }
 
-/// Whether a member is a part of a sample that was cut into chunks: `{id}_epoch_{n}/sample.json` and its like. An id
-/// may have slashes of its own.
+/// Whether a member is a chunk of a sample, such as `{id}_epoch_{n}/sample.json`. Ids may contain slashes.
 fn is_chunk(name: &[u8]) -> bool {
     let Some(stem) = name.strip_suffix(b"/sample.json") else { return false };
     let digits = stem.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

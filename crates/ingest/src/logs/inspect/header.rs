@@ -1,4 +1,4 @@
-//! What a log of Inspect says of itself.
+//! The header of an Inspect log.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use super::sample::ChosenScore;
 use crate::IngestError;
 
-/// What is taken from the header of a log.
+/// The fields that are read from the header of a log.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) task: String,
     pub(super) model: String,
-    /// What tells the run from others.
+    /// Identifies the run.
     pub(super) run: String,
     pub(super) created: String,
     pub(super) version: Option<String>,
     pub(super) task_version: u32,
-    /// Trials that there should be.
+    /// Number of planned trials.
     pub(super) planned: Option<u64>,
     status: Option<String>,
     generation: BTreeMap<String, Value>,
@@ -98,7 +98,7 @@ struct RawMetric {
     value: Value,
 }
 
-/// Settings that change what a model answers; how many connections it was asked through is not among them.
+/// Settings that affect a model's responses, unlike the number of connections.
 const SETTINGS: [&str; 12] = [
     "temperature",
     "top_p",
@@ -119,7 +119,7 @@ impl Header {
         let wrong = |problem: String| {
             IngestError::file(
                 path,
-                format!("`{name}` in it is not as Inspect writes it ({problem}); the log is damaged"),
+                format!("`{name}` in the log is not a valid Inspect header ({problem}); the log is damaged"),
             )
         };
         let mut spare = Vec::new();
@@ -159,12 +159,12 @@ impl Header {
         })
     }
 
-    /// Whether the run was killed, cancelled, or ended in an error.
+    /// Whether the run was killed, canceled, or failed.
     pub(super) fn is_unfinished(&self) -> bool {
         self.status.as_deref() != Some("success")
     }
 
-    /// `temperature=0.0,max_tokens=64`, as far as anything was set.
+    /// The settings, such as `temperature=0.0,max_tokens=64`.
     pub(super) fn sampler(&self) -> String {
         let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let set: Vec<String> = SETTINGS
@@ -179,7 +179,7 @@ impl Header {
         if set.is_empty() { "default".to_owned() } else { set.join(",") }
     }
 
-    /// What the log says the mean of a score is: its accuracy, its mean, or else the only metric that it has.
+    /// The mean of a score as the log reports it: its accuracy, its mean, or else its only metric.
     pub(super) fn score(&self, scorer: &str) -> Option<f64> {
         let chosen = ChosenScore::new(scorer);
         let is_it = |score: &&RawScore| {

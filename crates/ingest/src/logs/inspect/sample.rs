@@ -1,4 +1,4 @@
-//! A sample of a log of Inspect. Its events and attachments are most of it, and are passed over.
+//! A sample of an Inspect log. Events and attachments, which are most of its size, are skipped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use crate::logs::sample::{DocumentId, LogSample, document_index};
 use crate::logs::score::{score_of_word, skip_reason};
 
-/// A scorer and, where its scores have several parts, one of them: `match`, `graded.exact`. Names of scorers may have
-/// points too, so that the whole is tried first.
+/// A scorer and, where its scores have several parts, one of them: `match`, `graded.exact`. Scorer names may contain
+/// dots too, so the full name is tried first.
 #[derive(Debug)]
 pub(super) struct ChosenScore<'n> {
     pub(super) name: &'n str,
@@ -28,7 +28,7 @@ impl<'n> ChosenScore<'n> {
     }
 }
 
-/// What is read of a sample. Nulls are left out by Inspect, so that anything may be missing.
+/// The fields that are read from a sample. Inspect omits nulls, so any field may be missing.
 #[derive(Debug, Deserialize)]
 pub(super) struct Sample<'a> {
     #[serde(borrow)]
@@ -170,7 +170,7 @@ impl Content {
         };
         match part.kind.as_str() {
             "reasoning" => {
-                // Reasoning that a provider keeps to itself has a summary at best.
+                // Redacted reasoning has a summary at best.
                 let text =
                     part.reasoning.filter(|text| !text.is_empty()).or(part.summary).unwrap_or_default();
                 add(self.reasoning.get_or_insert_default(), &text);
@@ -181,7 +181,7 @@ impl Content {
     }
 }
 
-/// What a sample asks: text, or messages.
+/// The input of a sample: text or messages.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Input {
@@ -207,7 +207,7 @@ impl Sample<'_> {
         names
     }
 
-    /// What the sample says, or why it is no trial.
+    /// The sample in the common form, or the reason why it is skipped.
     pub(super) fn to_log_sample(
         &self,
         chosen: &ChosenScore<'_>,
@@ -326,7 +326,7 @@ fn number(value: &Value, part: Option<&str>) -> Result<f64, &'static str> {
     }
 }
 
-/// One target as it is, several with commas between.
+/// A single target as it is, several joined by commas.
 fn plain(target: &Value) -> String {
     match target {
         Value::String(text) => text.clone(),

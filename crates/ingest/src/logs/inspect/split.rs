@@ -1,4 +1,4 @@
-//! Inspect's `.json` logs: one object with all samples in a list. The samples are cut out one by one, so that a log is
+//! Inspect's `.json` logs: one object with all samples in a list. Samples are split off one by one, so that a log is
 //! never in memory as a whole.
 
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::header::Header;
 use crate::IngestError;
 
-/// Bytes of samples that are understood together.
+/// Maximum bytes of a batch of samples.
 pub(super) const BATCH_BYTES: usize = 16 << 20;
 /// The parts of a log that its header needs.
 const HEADER: [&str; 4] = ["status", "eval", "plan", "results"];
@@ -24,10 +24,10 @@ pub(super) fn is_log(path: &Path) -> bool {
         && start.contains("\"eval\"")
 }
 
-/// A sample with a name to call it by.
+/// A sample with a name for messages.
 type Named = (String, Vec<u8>);
 
-/// A log of which the samples are cut out.
+/// Splits a log into its samples.
 pub(super) struct Split {
     path: PathBuf,
     scanner: Scanner<BufReader<File>>,
@@ -59,7 +59,7 @@ impl Split {
         Ok((Header::parse(path, "the header", &header)?, samples))
     }
 
-    /// Goes to the samples.
+    /// Advances to the samples.
     pub(super) fn open(path: &Path) -> Result<Self, IngestError> {
         let mut split = Self::start(path)?;
         while let Some(key) = split.key()? {
@@ -72,7 +72,7 @@ impl Split {
         Ok(split)
     }
 
-    /// The next samples, with names to call them by, until they are so many bytes.
+    /// The next batch of samples, with names for messages.
     pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<Named>>, IngestError> {
         let mut batch = Vec::new();
         let mut taken = 0;
@@ -109,7 +109,7 @@ impl Split {
             ScanError::Invalid(problem) => IngestError::file(
                 &self.path,
                 format!(
-                    "byte {}: {problem}; the log was cut off or is damaged: copy it again",
+                    "byte {}: {problem}; the log is truncated or damaged: copy it again",
                     self.scanner.at
                 ),
             ),
@@ -122,11 +122,11 @@ enum ScanError {
     Invalid(&'static str),
 }
 
-/// Finds where the parts of a JSON text begin and end, and nothing more.
+/// Finds where the parts of a JSON text begin and end, without parsing them.
 struct Scanner<R> {
     reader: R,
     at: u64,
-    /// Whether nothing of the present object or list was taken yet.
+    /// Whether the current object or list has no member read yet.
     is_first: bool,
 }
 
@@ -186,7 +186,7 @@ impl<R: BufRead> Scanner<R> {
         let mut text = Vec::new();
         self.value(Some(&mut text))?;
         self.expect(b':')?;
-        serde_json::from_slice(&text).map(Some).map_err(|_| ScanError::Invalid("a key that is no string"))
+        serde_json::from_slice(&text).map(Some).map_err(|_| ScanError::Invalid("a key that is not a string"))
     }
 
     /// Steps into a list, if one follows.
@@ -210,7 +210,7 @@ impl<R: BufRead> Scanner<R> {
         Ok(follows)
     }
 
-    /// Passes over a value, and copies it if it is wanted.
+    /// Skips a value, copying it if `into` is given.
     fn value(&mut self, mut into: Option<&mut Vec<u8>>) -> Result<(), ScanError> {
         let is_nested = match self.skip_space()? {
             None => return Err(ScanError::Invalid("the file ends in the middle")),
@@ -238,7 +238,7 @@ impl<R: BufRead> Scanner<R> {
                             depth -= 1;
                             is_over = depth == 0;
                         }
-                        // What ends a number or a word is not part of it.
+                        // The delimiter after a number or literal is not part of it.
                         b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => {
                             is_over = true;
                             break;

@@ -1,4 +1,4 @@
-//! One line of `samples_<task>_<time>.jsonl`: a document, seen through one filter.
+//! One line of `samples_<task>_<time>.jsonl`: a document under one filter.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 use crate::logs::sample::{DocumentId, LogSample, document_index};
 use crate::logs::score::{score_of_word, skip_reason};
 
-/// What lm-eval gives for an answer in which a regular expression found nothing.
+/// lm-eval's placeholder if the filter's regular expression does not match.
 const INVALID: &str = "[invalid]";
 
-/// A line, its larger parts not yet taken apart.
+/// A line, with its larger parts not parsed yet.
 pub(super) struct Line<'a> {
     pub(super) filter: Cow<'a, str>,
     doc_id: &'a RawValue,
@@ -103,10 +103,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-/// A prompt and what was asked of it.
+/// A prompt and, for log-likelihood requests, a continuation.
 struct Request<'a> {
     prompt: &'a Value,
-    /// The continuation that was weighed, where one was.
+    /// The continuation whose log-likelihood was requested.
     continuation: Option<&'a str>,
 }
 
@@ -120,13 +120,13 @@ impl Line<'_> {
         scores.map(|(name, _)| name.clone().into_owned()).collect()
     }
 
-    /// Whether the model weighed given answers instead of writing one: then a response is a pair of a logarithm and
-    /// whether it is what the model would have written.
+    /// Whether the model ranked given answers by log-likelihood instead of generating one: then a response is a pair of
+    /// the log-likelihood and whether it is the greedy continuation.
     pub(super) fn is_likelihood(&self) -> bool {
         self.replies.get(0).and_then(|of_request| of_request.get(0)).is_some_and(Value::is_array)
     }
 
-    /// What the line says, or why it is no trial; a line that makes no sense is an error.
+    /// The sample in the common form, or the reason why it is skipped; an invalid line is an error.
     pub(super) fn to_log_sample(
         &self,
         metric: &str,
@@ -134,7 +134,7 @@ impl Line<'_> {
     ) -> Result<Result<LogSample<'_>, &'static str>, String> {
         let digits = self.doc_id.get();
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(format!("`doc_id` is {digits}, not a whole number"));
+            return Err(format!("`doc_id` is {digits}, not an integer"));
         }
         let Some((_, raw)) = self.others.iter().find(|(name, _)| name == metric) else {
             return Ok(Err(skip_reason::NO_SCORE));
@@ -192,7 +192,7 @@ impl Line<'_> {
         });
         let weighed =
             weights.zip(requests).filter_map(|(weight, request)| Some((weight, request.continuation?)));
-        // The first of equals, as numpy's `argmax` has it.
+        // The first of equals, like numpy's `argmax`.
         let best = weighed.fold(None, |best: Option<(f64, &str)>, next| match best {
             Some(best) if next.0 <= best.0 => Some(best),
             _ => Some(next),

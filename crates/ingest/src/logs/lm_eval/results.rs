@@ -1,4 +1,4 @@
-//! `results_<time>.json`: what lm-eval says of a whole run.
+//! `results_<time>.json`: the results of a whole lm-eval run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::IngestError;
 
-/// What is taken from the results of a run.
+/// The fields that are read from the results of a run.
 #[derive(Debug)]
 pub(super) struct Results {
     pub(super) model: Option<String>,
@@ -59,7 +59,7 @@ impl Results {
             IngestError::file(
                 path,
                 format!(
-                    "not the results of an lm-eval run ({error}); move it away to import the samples alone"
+                    "not a valid lm-eval results file ({error}); move it away to import only the samples"
                 ),
             )
         })?;
@@ -77,7 +77,7 @@ impl Results {
         })
     }
 
-    /// The filters that a task was scored by.
+    /// The filters of a task.
     pub(super) fn filters(&self, task: &str) -> Vec<String> {
         let keys = self.scores.get(task).into_iter().flat_map(BTreeMap::keys);
         let filters: BTreeSet<&str> =
@@ -85,12 +85,12 @@ impl Results {
         filters.into_iter().map(ToOwned::to_owned).collect()
     }
 
-    /// What the run says a score is, `<metric>,<filter>` by name.
+    /// The mean of a score, which is named `<metric>,<filter>`.
     pub(super) fn score(&self, task: &str, name: &str) -> Option<f64> {
         self.scores.get(task)?.get(name)?.as_f64()
     }
 
-    /// Whether less of a metric is better, as of a loss: then it says nothing of right and wrong.
+    /// Whether lower is better, as for a loss: such a metric does not tell correct from incorrect.
     pub(super) fn is_loss(&self, task: &str, metric: &str) -> bool {
         self.higher_is_better.get(task).and_then(|metrics| metrics.get(metric)) == Some(&Value::Bool(false))
     }
@@ -103,7 +103,7 @@ impl Results {
         self.versions.get(task).and_then(Value::as_f64).map_or(0, |version| version as u32)
     }
 
-    /// `:5-shot`, where all tasks of the run had as many examples.
+    /// `:5-shot`, if all tasks of the run have the same number of examples.
     pub(super) fn shots(&self) -> Option<String> {
         let shots: BTreeSet<u64> = self.shots.values().filter_map(Value::as_u64).collect();
         match shots.iter().collect::<Vec<_>>().as_slice() {
@@ -113,13 +113,13 @@ impl Results {
         }
     }
 
-    /// What was asked for in the whole run; each task has settings of its own beside.
+    /// The generation settings of the whole run; tasks have their own settings in addition.
     pub(super) fn sampler(&self) -> String {
         settings(&self.generation).unwrap_or_else(|| "task-defaults".to_owned())
     }
 }
 
-/// `temperature=0.7,top_p=0.9`, if anything was set.
+/// The settings, such as `temperature=0.7,top_p=0.9`, or `None`.
 fn settings(generation: &Value) -> Option<String> {
     match generation {
         Value::String(text) if !text.is_empty() => Some(text.clone()),

@@ -49,7 +49,7 @@ fn token_money_and_time_budgets_stop_a_run() {
     let priced = "price_prompt = 1000\nprice_completion = 1000\n";
     for (budget, says) in [
         ("tokens = 300", "the budget of 300 tokens is used up"),
-        ("money = 0.3", "the budget of 0.3 in money is used up"),
+        ("money = 0.3", "the cost budget of 0.3 is used up"),
         ("seconds = 0.02", "the budget of 0.02 seconds is used up"),
     ] {
         let env = TestEnv::new();

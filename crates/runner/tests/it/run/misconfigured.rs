@@ -40,7 +40,7 @@ fn wrong_key_stops_the_evaluation_and_is_not_shown() {
     let key = std::env::var("CARGO_MANIFEST_DIR").unwrap();
     let bad = eval("sim-cheap", &strict.base_url()) + "api_key_env = \"CARGO_MANIFEST_DIR\"\n";
     let (summary, events) =
-        assert_stops_early(bad, &["HTTP 401", "API key is missing or wrong", "api_key_env"]);
+        assert_stops_early(bad, &["HTTP 401", "missing or invalid API key", "api_key_env"]);
     assert!(!format!("{summary:?} {events:?}").contains(&key));
     assert_eq!(strict.stats().unauthorized, strict.stats().requests);
 }
@@ -60,7 +60,7 @@ fn wrong_model_or_path_stops_the_evaluation() {
     let server = server("");
     assert_stops_early(
         eval("gpt", &server.base_url()),
-        &["HTTP 404", "there is no model `gpt`", "check `model`"],
+        &["HTTP 404", "unknown model `gpt`", "check `model`"],
     );
     let url = server.base_url().replace("/v1", "/v2");
     assert_stops_early(eval("sim-cheap", &url), &["HTTP 404", "check `model` and `base_url`"]);
@@ -70,14 +70,14 @@ fn wrong_model_or_path_stops_the_evaluation() {
 fn refused_connections_stop_the_evaluation() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}/v1");
-    assert_stops_early(eval("m", &url), &["nothing listens at", &address.to_string(), "start the server"]);
+    assert_stops_early(eval("m", &url), &["connection refused by", &address.to_string(), "start the server"]);
 }
 
 #[test]
 fn unknown_host_stops_the_evaluation() {
     assert_stops_early(
         eval("m", "http://models.invalid:8000/v1"),
-        &["`models.invalid:8000` is not known", "base_url"],
+        &["unknown host `models.invalid:8000`", "base_url"],
     );
 }
 
@@ -85,7 +85,7 @@ fn unknown_host_stops_the_evaluation() {
 fn https_to_a_plain_server_stops_the_evaluation() {
     let server = server("");
     let url = server.base_url().replace("http://", "https://");
-    assert_stops_early(eval("sim-cheap", &url), &["no secure connection", "use http://"]);
+    assert_stops_early(eval("sim-cheap", &url), &["TLS connection to", "use http://"]);
     assert_eq!(server.stats().requests, 0);
 }
 
@@ -103,5 +103,5 @@ fn html_replies_stop_the_evaluation() {
 #[test]
 fn always_failing_server_stops_the_evaluation() {
     let failing = ScriptedServer::start(|_| (500, "", r#"{"error": {"message": "no GPU"}}"#.to_owned()));
-    assert_stops_early(eval("m", &failing.base_url()), &["HTTP 500", "no GPU", "look at the server"]);
+    assert_stops_early(eval("m", &failing.base_url()), &["HTTP 500", "no GPU", "check the server"]);
 }

@@ -64,7 +64,7 @@ fn resumes_after_an_outage() {
 fn lost_endpoint_stops_only_its_evaluation() {
     let (env, server, good) =
         (TestEnv::new(), server("rate=1,kinds=slow,slow-ms=10"), server("rate=1,kinds=slow,slow-ms=50"));
-    let bad = eval("sim-cheap", &server.base_url()) + "patience_seconds = 1\n";
+    let bad = eval("sim-cheap", &server.base_url()) + "outage_timeout_seconds = 1\n";
     let study = env.study("", &[bad, eval("sim-p0.9", &good.base_url())]);
     let began = Instant::now();
     let (summary, events) = with_outage(&study, &env, server, None);
@@ -73,7 +73,7 @@ fn lost_endpoint_stops_only_its_evaluation() {
     assert!(good_summary.is_complete(), "{good_summary:?}");
     let stop_reason = bad.stopped.as_deref().unwrap_or_else(|| panic!("not stopped: {bad:?}"));
     assert!(
-        stop_reason.starts_with("no answer for 1 seconds: nothing listens at `127.0.0.1:"),
+        stop_reason.starts_with("no answer for 1 seconds: connection refused by `127.0.0.1:"),
         "{stop_reason}"
     );
     let is_stopped = |event: &&RunEvent| matches!(event.kind, EventKind::Stopped { .. });
@@ -90,13 +90,13 @@ fn always_busy_endpoint_is_abandoned() {
         let scripted_server = ScriptedServer::start(move |_| {
             (503, headers, r#"{"error": {"message": "no free slot"}}"#.to_owned())
         });
-        let study = env.study("", &[eval("m", &scripted_server.base_url()) + "patience_seconds = 1\n"]);
+        let study = env.study("", &[eval("m", &scripted_server.base_url()) + "outage_timeout_seconds = 1\n"]);
         let began = Instant::now();
         let (summary, _) = run_all(&study, &count(64), &env.cache());
         assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         let eval = &summary.evals[0];
         let stop_reason = eval.stopped.as_deref().unwrap_or_else(|| panic!("not stopped: {eval:?}"));
-        for says in ["no answer for 1 seconds", "(HTTP 503): no free slot", "`patience_seconds`"] {
+        for says in ["no answer for 1 seconds", "(HTTP 503): no free slot", "`outage_timeout_seconds`"] {
             assert!(stop_reason.contains(says), "{stop_reason}");
         }
         assert!(eval.sent <= WASTED && eval.sent == scripted_server.seen().len() as u64, "{eval:?}");

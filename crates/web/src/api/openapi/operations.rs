@@ -13,10 +13,10 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use super::parameters::{
-    A, B, BUDGET, BY, COLUMNS, CONFIDENCE, CONTESTANTS, DATASET, EVAL, EVALS, EXAMPLES, FIGURE_X, FILTER,
-    FIRST, GROUP_BY, KEEP, KIND, LIMIT, LITERAL, LOOP_BITS, METHOD, MODE, MODES, OFFSET, PARAMS, Parameter,
-    RATING_SORT, REPEAT, RIGHT, RUN, SEED, STATUS, SURFACE_Y, TASK, TASKS, TEXT, TRIAL_EVAL, TRIAL_INDEX,
-    TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
+    A, B, BUDGET, BY, COLUMNS, CONFIDENCE, CONTESTANTS, DATASET, DISAGREEMENT, EVAL, EVALS, EXAMPLES,
+    FIGURE_X, FILTER, FIRST, GROUP_BY, KEEP, KIND, LIMIT, LITERAL, LOOP_BITS, METHOD, MODE, MODES, OFFSET,
+    PARAMS, Parameter, RATING_SORT, REPEAT, RIGHT, RUN, SEED, STATUS, SURFACE_Y, TASK, TASKS, TEXT,
+    TRIAL_EVAL, TRIAL_INDEX, TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
 };
 use crate::api::analyses::Chart;
 use crate::api::comparison::Differences;
@@ -26,7 +26,7 @@ use crate::response::{EVENTS, JSON};
 use crate::runs::api as runs_api;
 use crate::runs::{CreateRunRequest, Plan, RunReply, Uploaded};
 
-/// Where all paths begin, below the base path of the server.
+/// The prefix of all paths, below the base path of the server.
 pub(crate) const ROOT: &str = "/api/v1";
 
 /// One method of one path.
@@ -161,7 +161,7 @@ pub(crate) fn study() -> Vec<Operation> {
             .json::<Comparison>()
             .errors(INVALID),
         get("/differences", "Problems with different outcomes for two evaluations", comparison::differences)
-            .parameters(&[FIRST, A, B, RIGHT, TASKS, PARAMS, FILTER, OFFSET, LIMIT])
+            .parameters(&[FIRST, A, B, DISAGREEMENT, RIGHT, TASKS, PARAMS, FILTER, OFFSET, LIMIT])
             .json::<Differences<'_>>()
             .errors(INVALID),
         get("/trials", "Trials by evaluation, task, parameters, index and repeat", api::trials)
@@ -283,7 +283,7 @@ pub(crate) fn runs() -> Vec<Operation> {
     ]
 }
 
-/// What takes larger requests than the others.
+/// Operations with larger request bodies.
 pub(crate) fn uploads() -> Vec<Operation> {
     vec![
         post("/datasets", "Upload a dataset; the body is the file", runs_api::upload)

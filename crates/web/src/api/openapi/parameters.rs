@@ -9,35 +9,44 @@ use crate::trial_query::{MAX_PAGE_SIZE, PAGE_SIZE};
 
 /// A parameter of a path or of a query string.
 pub(in crate::api) struct Parameter {
-    /// Its name in the document, which tells parameters of the same name apart.
+    /// Its key in the document; unique, unlike the name.
     pub(super) key: &'static str,
     name: &'static str,
     place: &'static str,
     description: &'static str,
     schema: fn() -> Value,
+    is_deprecated: bool,
 }
 
 impl Parameter {
     pub(super) fn to_json(&self) -> Value {
-        json!({
+        let mut described = json!({
             "name": self.name,
             "in": self.place,
             "required": self.place == "path" || self.key == UPLOAD_NAME.key,
             "description": self.description,
             "schema": (self.schema)(),
-        })
+        });
+        if self.is_deprecated {
+            described["deprecated"] = true.into();
+        }
+        described
     }
 
     const fn path(key: &'static str, name: &'static str, description: &'static str) -> Self {
-        Self { key, name, place: "path", description, schema: text }
+        Self { key, name, place: "path", description, schema: text, is_deprecated: false }
     }
 
     const fn query(name: &'static str, description: &'static str, schema: fn() -> Value) -> Self {
-        Self { key: name, name, place: "query", description, schema }
+        Self { key: name, name, place: "query", description, schema, is_deprecated: false }
     }
 
     const fn with_key(self, key: &'static str) -> Self {
         Self { key, ..self }
+    }
+
+    const fn deprecated(self) -> Self {
+        Self { is_deprecated: true, ..self }
     }
 }
 
@@ -84,11 +93,10 @@ pub(super) const MODE: P = P::query(
 pub(super) const FILTER: P =
     P::query("filter", "Condition `COLUMN=VALUE`, as in `reasonscape analyze --filter`; repeatable.", texts);
 pub(super) const MODES: P =
-    P::query("mode", "Estimators, with commas between them, or `all`; default `C_P`.", text)
-        .with_key("modes");
+    P::query("mode", "Estimators, comma-separated, or `all`; default `C_P`.", text).with_key("modes");
 pub(super) const LITERAL: P = P::query(
     "literal",
-    "Whether the products of the C and K estimators are computed everywhere.",
+    "Whether to use the product formulas of the C and K estimators everywhere.",
     || json!({ "type": "boolean", "default": false }),
 );
 pub(super) const FIRST: P = P::query(
@@ -98,7 +106,7 @@ pub(super) const FIRST: P = P::query(
 );
 pub(super) const GROUP_BY: P = P::query(
     "by",
-    "Columns to group by, with commas between them, as `model,base_task,params.length`; default `model,base_task`.",
+    "Columns to group by, comma-separated, such as `model,base_task,params.length`; default `model,base_task`.",
     text,
 )
 .with_key("group_by");
@@ -146,13 +154,20 @@ pub(super) const TEXT: P = P::query("text", "Part of the answer or of the target
 pub(super) const REPEAT: P =
     P::query("repeat", "Number of the sample.", || json!({ "type": "integer", "minimum": 0, "default": 0 }));
 pub(super) const A: P =
-    P::query("a", "Id, name or model of evaluation A; default: the best that is rated.", text);
-pub(super) const B: P = P::query("b", "Id, name or model of evaluation B; default: the next best.", text);
-pub(super) const RIGHT: P = P::query(
-    "right",
-    "Which is correct: exactly one, only A, only B; or any difference in outcome.",
+    P::query("a", "Id, name or model of evaluation A; default: the one with the highest rating.", text);
+pub(super) const B: P =
+    P::query("b", "Id, name or model of evaluation B; default: the one with the next highest rating.", text);
+pub(super) const DISAGREEMENT: P = P::query(
+    "disagreement",
+    "Which evaluation is correct: exactly one, only A, only B; or any difference in outcome.",
     || json!({ "type": "string", "enum": Disagreement::ALL.map(Disagreement::name), "default": "one" }),
 );
+pub(super) const RIGHT: P = P::query(
+    "right",
+    "Former name of `disagreement`.",
+    || json!({ "type": "string", "enum": Disagreement::ALL.map(Disagreement::name) }),
+)
+.deprecated();
 pub(super) const X: P = P::query("x", "Parameter; default: of each task the one that varies most.", text);
 pub(super) const SURFACE_Y: P =
     P::query("y", "Vertical parameter; default: of each task the one that varies second most.", text);

@@ -1,4 +1,4 @@
-//! Intervals on an axis, in percent of whatever width they get.
+//! Intervals on an axis, in percent of its width.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// As far on both sides of zero as the furthest of these, to a round number.
+    /// Symmetric around zero, up to the largest of these, rounded up.
     pub(super) fn around_zero(ends: impl IntoIterator<Item = f64>, min: f64, max: f64) -> Self {
         let furthest = ends.into_iter().map(f64::abs).fold(min, f64::max);
         let unit = 10_f64.powf(furthest.log10().floor());
@@ -30,7 +30,7 @@ impl Axis {
         Self { low: -end, high: end }
     }
 
-    /// From the hundred below the least to the hundred above the greatest.
+    /// From the minimum to the maximum, rounded outward to hundreds.
     pub(super) fn of_hundreds(numbers: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) =
             numbers.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
@@ -51,7 +51,7 @@ impl Axis {
     pub(super) fn bar(self, low: f64, center: f64, high: f64, description: String) -> IntervalBar {
         let (from, to) = (self.percent_from_left(low), self.percent_from_left(high));
         IntervalBar {
-            // An interval that is narrower than this would not be seen.
+            // A narrower bar would be invisible.
             from: format!("{:.2}%", from.min(99.2)),
             length: format!("{:.2}%", (to - from).max(0.8)),
             at: format!("{:.2}%", self.percent_from_left(center)),
@@ -81,7 +81,7 @@ mod tests {
         let axis = Axis { low: -10.0, high: 10.0 };
         let bar = axis.bar(-20.0, 0.0, 5.0, String::new());
         assert_eq!((bar.from.as_str(), bar.length.as_str(), bar.at.as_str()), ("0.00%", "75.00%", "50.00%"));
-        // A line that has no width is still seen, and inside.
+        // A bar without width stays visible and inside the axis.
         assert_eq!(axis.bar(10.0, 10.0, 10.0, String::new()).from, "99.20%");
     }
 }

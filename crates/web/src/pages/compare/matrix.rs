@@ -10,7 +10,7 @@ use reasonscape_analysis::{Pairwise, RatedModel};
 
 /// Steps of the color scale.
 const STEPS: f64 = 10.0;
-/// Elo points beyond the ratings that are drawn of an interval: one that has no end would leave nothing of the others.
+/// Intervals are drawn up to this many Elo points beyond the ratings: an infinite one would squeeze the others.
 const MAX_BEYOND_RATINGS: f64 = 400.0;
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ impl Matrix {
             href: format!("{}/trials?eval={}", app.base, encoded(&eval.eval.eval_id)),
             elo: format!("{:.0}", eval.elo),
             interval: eval.elo_low.zip(eval.elo_high).map(|(low, high)| {
-                axis.bar(low, eval.elo, high, format!("{:.0}, from {low:.0} to {high:.0}", eval.elo))
+                axis.bar(low, eval.elo, high, format!("{:.0}, 95 % CI from {low:.0} to {high:.0}", eval.elo))
             }),
             wins: format!("{:.2}", eval.expected_wins),
             opponents: eval.opponents,

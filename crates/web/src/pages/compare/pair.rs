@@ -1,4 +1,4 @@
-//! Two evaluations on the tests that both answered.
+//! Two evaluations on the problems that both answered.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::labels::thousands;
 use crate::query_string::Query;
 use reasonscape_analysis::{Comparison, TaskComparison, p_value, verdict_name};
 
-/// Tests that are shown as a beginning.
+/// Number of example problems.
 const MAX_SHOWN: usize = 8;
 
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ pub(super) struct PairView {
     pub(super) remarks: Vec<String>,
     a: String,
     b: String,
-    /// All evaluations, to choose the two from.
+    /// All evaluations, as options for A.
     choices_a: Vec<Choice>,
     choices_b: Vec<Choice>,
     swapped: String,
@@ -61,7 +61,7 @@ struct TaskRow {
     needed: Option<String>,
 }
 
-/// A number of tests, and where they are listed.
+/// A number of problems, and the link to their list.
 #[derive(Serialize)]
 struct TestCount {
     name: String,
@@ -79,7 +79,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     let list = query.only(&TESTS).with("a", Some(&pair.a)).with("b", Some(&pair.b));
     let listed = |name: &str, task: Option<&str>, which: Disagreement, n: u64| {
         let list = task.map_or_else(|| list.clone(), |task| list.with("task", Some(task)));
-        let list = list.with("right", (which != Disagreement::OnlyOne).then(|| which.name()));
+        let list = which.set_in(&list);
         TestCount {
             name: name.to_owned(),
             n: thousands(n),
@@ -116,30 +116,30 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         p: p_value_relation(score.p),
         pairs: thousands(found.pairs),
         discordant: format!("{:.1} %", 100.0 * found.discordant_share),
-        detectable: found.detectable_difference.map(|share| format!("{:.1}", 100.0 * share)),
+        detectable: found.detectable_difference.map(|points| format!("{:.1}", 100.0 * points)),
         axis: format!("{:.0}", 100.0 * axis.high),
         tasks: found.tasks.iter().map(row).collect(),
         counts: vec![
             listed(
-                "exactly one is right",
+                "exactly one correct",
                 None,
                 Disagreement::OnlyOne,
                 disagreements.count(Disagreement::OnlyOne),
             ),
             listed(
-                &format!("only {a} is right"),
+                &format!("only {a} correct"),
                 None,
                 Disagreement::OnlyA,
                 disagreements.count(Disagreement::OnlyA),
             ),
             listed(
-                &format!("only {b} is right"),
+                &format!("only {b} correct"),
                 None,
                 Disagreement::OnlyB,
                 disagreements.count(Disagreement::OnlyB),
             ),
             listed(
-                "they end differently in any way",
+                "any difference in outcome",
                 None,
                 Disagreement::Any,
                 disagreements.count(Disagreement::Any),
@@ -153,16 +153,16 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
     })
 }
 
-/// The result as a sentence on a page.
+/// The result as a sentence, for a page.
 fn sentence(found: &Comparison) -> String {
-    // What belongs together stays on one line.
+    // No line break around ±.
     let text = found.sentence.replace(" ± ", "\u{a0}±\u{a0}");
-    let capitalized = text.strip_prefix("cannot tell").map(|rest| format!("Cannot tell{rest}"));
+    let capitalized = text.strip_prefix("no significant").map(|rest| format!("No significant{rest}"));
     format!("{}.", capitalized.unwrap_or(text))
 }
 
 fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
-    let points = |share: f64| signed(100.0 * share, 1);
+    let points = |proportion: f64| signed(100.0 * proportion, 1);
     let no_tests = || TestCount { name: String::new(), n: String::new(), href: None };
     let (low, high) = (points(task.low), points(task.high));
     let center = task.difference.unwrap_or_else(|| f64::midpoint(task.low, task.high));
@@ -182,7 +182,7 @@ fn task_row(task: &TaskComparison, axis: Axis) -> TaskRow {
     }
 }
 
-/// A p-value as it stands in a sentence: `= 0.021` or `< 0.001`.
+/// A p-value with its relation: `= 0.021` or `< 0.001`.
 fn p_value_relation(p: f64) -> String {
     let shown = p_value(p);
     shown.strip_prefix('<').map_or_else(|| format!("= {shown}"), |bound| format!("< {bound}"))

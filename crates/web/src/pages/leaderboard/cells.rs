@@ -1,4 +1,4 @@
-//! Scores as intervals on an axis, and accuracies as colored cells.
+//! Scores with their margins on an axis, and accuracies as colored cells.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use crate::query_string::encoded;
 
 /// Steps of the color scale.
 const STEPS: f64 = 10.0;
-/// Width of the plot of an interval, in pixels.
+/// Width of the axis, in pixels.
 const WIDTH: f64 = 120.0;
 /// A task with a smaller proportion of truncated responses is not marked.
 const MIN_TRUNCATION_RATE: f64 = 0.005;
 
-/// The axis of the intervals.
+/// The axis of the scores.
 #[derive(Serialize)]
 pub(super) struct Axis {
     low: f64,
@@ -50,10 +50,10 @@ impl IntervalBar {
         let at = |score: f64| (score - axis.low) / (axis.high - axis.low) * WIDTH;
         Self {
             from: format!("{:.1}", at(low)),
-            // An interval that is narrower than this would not be seen.
+            // A narrower bar would be invisible.
             length: format!("{:.1}", (at(high) - at(low)).max(2.0)),
             center: format!("{:.1}", at(center)),
-            description: format!("{center:.0}, from {low:.0} to {high:.0}"),
+            description: format!("{center:.0}, v2 margin from {low:.0} to {high:.0}"),
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn heat_cell(name: &str, task: &TaskScore, truncation_known: bool, tr
     let truncated = (truncation_known && truncation_rate >= MIN_TRUNCATION_RATE)
         .then(|| format!("{:.0} % truncated", 100.0 * truncation_rate));
     let mut tooltip = format!(
-        "{name}: {:.1} %, from {:.1} to {:.1}; {} of {} correct",
+        "{name}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct",
         100.0 * center,
         100.0 * task.low,
         100.0 * task.high,

@@ -24,7 +24,7 @@ pub(super) struct Download {
     href: String,
 }
 
-/// The links to the files that have what the page shows.
+/// Links to the files with the rows of the page.
 pub(super) fn downloads(app: &App, query: &Query) -> Vec<Download> {
     let query = query.only(&["mode", "group", "filter"]);
     [("CSV", "csv"), ("JSON", "json"), ("Markdown", "md")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::query_string::Query;
 
-/// Columns beside those of tasks.
+/// The columns other than those of tasks.
 const KEYS: [&str; 6] = ["rank", "name", "score", "truncated", "tokens", "value"];
 
 /// The column that rows are sorted by, and the direction.
@@ -19,7 +19,7 @@ pub(super) struct SortOrder<'q> {
 }
 
 impl<'q> SortOrder<'q> {
-    /// Reads `sort` and `dir` of an address; a column that is unknown stands for the rank.
+    /// Reads `sort` and `dir`; an unknown column means the rank.
     pub(super) fn from_query(query: &'q Query, tasks: &[String]) -> Self {
         let requested = query.get("sort").unwrap_or("rank");
         let is_task = requested.strip_prefix("task:").is_some_and(|task| tasks.iter().any(|t| t == task));
@@ -37,7 +37,7 @@ impl<'q> SortOrder<'q> {
         rows.sort_by(|a, b| self.compare(a, b).then(a.rank.cmp(&b.rank)).then(a.label.cmp(&b.label)));
     }
 
-    /// Rows by the column. What has no value comes last either way.
+    /// Rows by the column. Rows without a value come last in both directions.
     fn compare(self, a: &ScoreRow, b: &ScoreRow) -> Ordering {
         let number = |row: &ScoreRow| match self.key {
             "rank" => Some(row.rank as f64),

@@ -2,7 +2,7 @@ use super::is_accessible;
 use crate::serve::server::Server;
 use reasonscape_test_support::webdriver::{Browser, key};
 
-/// The arrow upwards, as drivers have it.
+/// The key code of the up arrow in the browser driver.
 const UP: &str = "\u{e013}";
 
 #[test]
@@ -15,7 +15,7 @@ fn selects_a_pair_by_cell_or_list() {
     let names = || browser.texts("#matrix tbody th a");
     assert_eq!(names(), ["good <model>", "newcomer", "poor"]);
     assert!(browser.text(".sentence").starts_with("good <model> is better than newcomer"));
-    // The last row beats nobody; its first cell is against the best.
+    // The first cell of the last row: the worst against the best.
     browser.click("#matrix tbody tr:last-child td.heat a");
     browser.wait_for("location.hash === '#pair' && document.readyState === 'complete'");
     let sentence = browser.text(".sentence");
@@ -29,7 +29,7 @@ fn selects_a_pair_by_cell_or_list() {
     browser.wait_for(
         "document.querySelector('.sentence')?.innerText.startsWith('good <model> is better than newcomer')",
     );
-    // Arrows go from cell to cell, over the one against oneself.
+    // Arrow keys move between cells and skip the diagonal.
     browser.script("document.querySelector('#matrix tbody tr:nth-child(2) td.heat a').focus()");
     let against = || browser.script("return document.activeElement.title");
     assert!(against().as_str().unwrap().starts_with("newcomer against good <model>"));
@@ -39,7 +39,7 @@ fn selects_a_pair_by_cell_or_list() {
     assert!(against().as_str().unwrap().starts_with("good <model> against poor"));
     browser.press(key::LEFT);
     assert!(against().as_str().unwrap().starts_with("good <model> against newcomer"));
-    // One model less.
+    // Deselect one model.
     browser.click("input[value='c00003']");
     browser.click("#choose button.primary");
     browser.wait_for("document.querySelectorAll('#matrix tbody tr').length === 2");
@@ -89,7 +89,7 @@ fn page_is_accessible() {
     let part = |name: &str| row[name].as_str().unwrap().to_owned();
     let test =
         format!("/compare/tests/a00001/b00002/{}/{}/{}", part("base_task"), part("point"), row["index"]);
-    for path in ["/compare", "/compare/tests?right=any", &test] {
+    for path in ["/compare", "/compare/tests?disagreement=any", &test] {
         is_accessible(&browser, path);
         browser.resize(400, 900);
         browser.go(path);

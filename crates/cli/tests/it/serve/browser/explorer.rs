@@ -6,7 +6,7 @@ use super::is_accessible;
 use crate::serve::server::Server;
 use reasonscape_test_support::webdriver::{Browser, key};
 
-/// Moves the pointer, or presses or lets go its button.
+/// Moves the pointer, or presses or releases its button.
 fn pointer(browser: &Browser, kind: &str, x: f64, y: f64) {
     let button = if kind == "mouseMoved" { "none" } else { "left" };
     let buttons = i32::from(kind == "mousePressed");
@@ -16,12 +16,12 @@ fn pointer(browser: &Browser, kind: &str, x: f64, y: f64) {
     );
 }
 
-/// The pixels of the first landscape, in short.
+/// The pixels of the first surface, as a data URL.
 fn picture(browser: &Browser) -> Value {
     browser.script("return document.querySelector('.surface canvas').toDataURL()")
 }
 
-/// Waits until every drawing has become a chart.
+/// Waits until every figure is an interactive chart.
 fn wait_for_charts(browser: &Browser) {
     browser.script("document.querySelectorAll('.drawing').forEach((drawing) => drawing.scrollIntoView())");
     let drawings = browser.script("return document.querySelectorAll('.drawing').length");
@@ -44,11 +44,11 @@ fn surface_rotates_shows_tooltips_and_links_to_trials() {
     let first = picture(&browser);
     browser.press(key::RIGHT);
     browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() !== {first}"));
-    // Back to where it was.
+    // Home resets the view.
     browser.press(key::LEFT);
     browser.wait_for(&format!("document.querySelector('.surface canvas').toDataURL() === {first}"));
 
-    // Some place in the landscape has a point that tells its numbers.
+    // Search for a point with a tooltip.
     let corner = browser.script(
         "const canvas = document.querySelector('.surface canvas');
          canvas.scrollIntoView({ block: 'center' });
@@ -66,7 +66,7 @@ fn surface_rotates_shows_tooltips_and_links_to_trials() {
     let (x, y) = found.expect("a point to point at");
     let said = browser.text(".tip");
     assert!(said.starts_with("length=") && said.contains(" correct"), "{said}");
-    // Dragging turns; it is no click.
+    // Dragging rotates and is not a click.
     pointer(&browser, "mousePressed", x, y);
     pointer(&browser, "mouseMoved", x + 60.0, y + 10.0);
     pointer(&browser, "mouseReleased", x + 60.0, y + 10.0);
@@ -93,14 +93,14 @@ fn figures_become_charts_with_data_legend_and_links() {
         browser.script("return getComputedStyle(document.querySelector('.drawing > svg')).display"),
         "none"
     );
-    // The name of a model is text and nothing else.
+    // Model names are never parsed as markup.
     let texts = |selector: &str| {
         browser
             .script(&format!("return [...document.querySelectorAll('{selector}')].map((e) => e.textContent)"))
     };
     assert_eq!(texts("#projection .legendtext"), json!(["m1", "m3 <b>\"&' ${x} %{y}"]));
-    // A point tells its numbers and leads to its trials. It moves while charts are still being drawn above it, and the
-    // library does not hear a click while it is busy with the pointer: a person tries again.
+    // A point has a tooltip and links to its trials. It moves while charts above it are still being drawn, and plotly ignores
+    // clicks while it handles pointer events, so the test retries.
     let aim = || {
         let place = browser.script(
             "document.querySelector('#projection').scrollIntoView();
@@ -155,7 +155,7 @@ fn selecting_a_task_selects_its_parameters() {
     assert!(!browser.path().contains("kind") && !browser.path().contains("part="), "{}", browser.path());
     browser.choose("#mode", "E_O");
     browser.wait_for("location.search.includes('mode=E_O') && location.search.includes('task=line')");
-    // Models wait for the button.
+    // Checkboxes wait for the button.
     browser.wait_for("document.querySelector('#projection')");
     browser.click("input[value='e00004']");
     assert!(!browser.path().contains("e00004"));
@@ -174,7 +174,7 @@ fn charts_follow_the_color_scheme() {
     let light = browser.script(&format!("return {ink}"));
     browser.script("document.documentElement.dataset.theme = 'dark'");
     browser.wait_for(&format!("{ink} !== {light}"));
-    // On a telephone panels stand below one another, and the page does not scroll sideways.
+    // On a phone, panels are stacked and the page does not scroll sideways.
     browser.resize(420, 800);
     browser.wait_for("document.querySelector('#hazard .drawing').dataset.columns === '1'");
     browser.go("/forensics?eval=e00000");

@@ -13,18 +13,18 @@ fn sorts_without_reload_and_updates_the_url() {
     browser.go("/");
     assert_eq!(names(&browser), ["good <model>", "poor"]);
     browser.script("window.isSamePage = true");
-    // The best come first; once more turns it round.
+    // Descending first; a second click reverses the order.
     browser.click("th.c-score a");
     assert_eq!(names(&browser), ["good <model>", "poor"]);
     browser.click("th.c-score a");
     assert_eq!(names(&browser), ["poor", "good <model>"]);
     assert_eq!(browser.script("return window.isSamePage"), true);
     assert!(browser.path().contains("sort=score&dir=asc"), "{}", browser.path());
-    // The address shows the same to somebody else.
+    // The URL reproduces the view.
     let address = browser.path();
     browser.go(&address);
     assert_eq!(names(&browser), ["poor", "good <model>"]);
-    // By the keyboard as well.
+    // The keyboard works too.
     browser.script("document.querySelector('th.c-score a').focus()");
     browser.press(key::ENTER);
     browser.wait_for("location.search.includes('dir=desc')");
@@ -74,7 +74,7 @@ fn page_is_accessible() {
     let Some(browser) = Browser::on(&server.url) else { return };
     is_accessible(&browser, "/");
     browser.assert_console_is_empty();
-    // On a telephone the page itself does not scroll sideways.
+    // On a phone the page itself does not scroll sideways.
     browser.resize(400, 800);
     browser.go("/");
     let [wide, window] = ["scrollWidth", "clientWidth"]

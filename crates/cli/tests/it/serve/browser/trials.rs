@@ -15,7 +15,7 @@ fn reaches_a_trial_by_filters_keys_and_links() {
     browser.wait_for("document.querySelector('#trials tbody tr')");
     assert!(browser.texts("#trials tbody tr td:nth-child(3)").iter().all(|task| task == "sort"));
     assert!(browser.texts("#trials tbody tr td:first-child").iter().all(|status| status == "incorrect"));
-    // Two down, one up, and in.
+    // Two rows down, one up, then open it.
     browser.script("document.activeElement.blur()");
     browser.press("jjk");
     browser.press(key::ENTER);
@@ -52,12 +52,12 @@ fn deep_link_shows_a_trial_without_running_its_scripts() {
     let reply = browser.text(".reply pre");
     assert!(reply.starts_with("<script>alert('x')</script>"), "{reply}");
     assert!(SCRIPT.starts_with("<script>"));
-    // Reasoning is folded until it is asked for.
+    // Reasoning is collapsed by default.
     let is_open = || browser.script("return document.querySelector('.thought details').open");
     assert_eq!(is_open(), false);
     browser.press("r");
     assert_eq!(is_open(), true);
-    // An alert would stand in the way of every command from here on.
+    // An open alert would make every later command fail.
     assert_eq!(browser.script("return document.querySelectorAll('main script, main img').length"), 0);
     browser.assert_console_is_empty();
     is_accessible(&browser, &browser.path());

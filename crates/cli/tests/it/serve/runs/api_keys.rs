@@ -14,7 +14,7 @@ fn never_stores_or_shows_a_typed_key() {
         said.extend(reply.body.clone().into_bytes());
         reply
     };
-    // The variable of the study is not set, and that is said; nothing begins.
+    // A start without the variable is refused with a reason.
     let name = env.create_study_run(&json!({}));
     let plan = keep(env.server.get(&format!("/api/v1/runs/{name}/plan"))).json();
     assert_eq!(
@@ -40,7 +40,7 @@ fn never_stores_or_shows_a_typed_key() {
     let told = events(&env.server, &name);
     assert_eq!(told.last().unwrap().1["state"], "complete", "{told:?}");
     said.extend(json!(told).to_string().into_bytes());
-    // An address that no variable belongs to takes one as well.
+    // An endpoint without a variable accepts a typed key too.
     let own = env.create(&env.own_run_request(&json!({})));
     let need = env.server.get(&format!("/api/v1/runs/{own}/plan")).json()["keys"][0].clone();
     assert_eq!((&need["id"], &need["variable"]), (&json!(env.models.base_url()), &Value::Null));
@@ -70,12 +70,9 @@ fn names_environment_keys_without_their_value() {
     let env = RunsEnv::with("", Some(SECRET), &[("PEOPLES_KEY", SECRET), ("OTHER_API_KEY", "x")]);
     let name = env.create_study_run(&json!({}));
     let page = env.server.get(&format!("/runs/{name}")).body;
-    assert!(page.contains("PEOPLES_KEY, which is set"), "{page}");
+    assert!(page.contains("PEOPLES_KEY (set)"), "{page}");
     let form = env.server.get("/runs/new").body;
-    assert!(
-        form.contains("PEOPLES_KEY, which is set") && form.contains("OTHER_API_KEY, which is set"),
-        "{form}"
-    );
+    assert!(form.contains("PEOPLES_KEY (set)") && form.contains("OTHER_API_KEY (set)"), "{form}");
     let run = env.run_to_end(&name);
     assert_eq!(run["state"], "complete", "{run}");
     assert!(!contains_bytes(&bytes_of_all_files(&env.folder()), SECRET));

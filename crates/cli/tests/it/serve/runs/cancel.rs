@@ -9,7 +9,7 @@ fn resumes_a_cancelled_run() {
     let env = RunsEnv::with("kinds=slow,slow-ms=60", None, &[]);
     let name = env.create(&env.own_run_request(&json!({ "concurrency": 2 })));
     let idle = env.post(&format!("/runs/{name}/cancel"), &json!({}));
-    assert!(idle.status == 409 && idle.body.contains("is not going on"), "{idle:?}");
+    assert!(idle.status == 409 && idle.body.contains("is not active"), "{idle:?}");
     assert_eq!(env.start(&name, &json!({})).status, 202);
     crate::test_env::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 3);
     assert_eq!(env.post(&format!("/runs/{name}/cancel"), &json!({})).status, 202);
@@ -17,11 +17,14 @@ fn resumes_a_cancelled_run() {
     let answered = sum(&run, "answered");
     assert_eq!(run["state"], "cancelled", "{run}");
     assert!((3..16).contains(&answered), "{run}");
-    // Nothing that was sent is lost, and what was answered can be looked at.
+    // No response is lost, and the results so far can be viewed.
     assert_eq!(env.models.stats().answered, answered);
     assert_eq!(env.server.get(&format!("/runs/{name}/view/")).status, 200);
     let page = env.server.get(&format!("/runs/{name}")).body;
-    assert!(page.contains(">Go on</button>") && page.contains("starting again asks the rest"), "{page}");
+    assert!(
+        page.contains(">Resume</button>") && page.contains("resuming sends the remaining requests"),
+        "{page}"
+    );
     let before = run["progress"][0]["completion_tokens"].as_u64().unwrap();
 
     let run = env.run_to_end(&name);
@@ -44,7 +47,7 @@ fn second_cancel_stops_at_once() {
         assert_eq!(env.start(name, &json!({})).status, 202);
     }
     let third = env.start(&names[2], &json!({}));
-    assert!(third.status == 409 && third.body.contains("2 runs are going on already"), "{third:?}");
+    assert!(third.status == 409 && third.body.contains("2 runs are already active"), "{third:?}");
     crate::test_env::wait_until("requests were sent", || env.models.stats().requests > 0);
     for name in &names[..2] {
         let cancel = |answer: u16| {
@@ -55,7 +58,7 @@ fn second_cancel_stops_at_once() {
             env.get_run(name)["reason"].as_str().is_some_and(|said| said.contains("in flight"))
         });
         let page = env.server.get(&format!("/runs/{name}")).body;
-        assert!(page.contains(">Leave at once</button>"), "{page}");
+        assert!(page.contains(">Abort</button>"), "{page}");
         cancel(202);
         let run = env.wait_for_end(name);
         assert_eq!((&run["state"], sum(&run, "answered")), (&json!("cancelled"), 0), "{run}");

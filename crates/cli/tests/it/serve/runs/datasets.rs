@@ -25,18 +25,18 @@ fn uploads_and_runs_a_dataset() {
     let listed = env.server.get("/api/v1/datasets").json();
     assert_eq!(listed["datasets"].as_array().unwrap().len(), 2, "{listed}");
 
-    // Every wrong line is told, and nothing is kept.
+    // Every invalid line is reported, and nothing is stored.
     let broken = upload("broken.jsonl", "{\"input\": 1\n{\"input\": \"a\", \"target\": \"b\"}\n[1]\n");
     let said = broken.json()["error"].as_str().unwrap().to_owned();
     assert!(broken.status == 400 && said.contains("2 lines are wrong"), "{said}");
     assert!(said.contains("\nline 1: ") && said.contains("\nline 3: "), "{said}");
-    // Rows that lack something may have it under another name.
+    // Missing columns may have another name.
     let foreign = upload("foreign.csv", "question,answer\nWhat is 6 * 7?,#### 42\n").json();
     assert_eq!(foreign["columns"], json!(["answer", "question"]), "{foreign}");
     assert!(foreign["problems"][0].as_str().unwrap().starts_with("line "), "{foreign}");
     let request = |more: &Value| {
         let mut request =
-            json!({ "ask": "dataset", "models": ["sim-p0.9"], "base_url": env.models.base_url() });
+            json!({ "source": "dataset", "models": ["sim-p0.9"], "base_url": env.models.base_url() });
         request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         request
     };
@@ -46,7 +46,7 @@ fn uploads_and_runs_a_dataset() {
     let mapped = json!({ "dataset": "foreign.csv", "map": "input=question,target=answer", "target_regex": "#### (.*)" });
     let run = env.run_to_end(&env.create(&request(&mapped)));
     assert_eq!((&run["state"], sum(&run, "answered")), (&json!("complete"), 1), "{run}");
-    assert_eq!(run["asks"], "dataset foreign, 1 questions");
+    assert_eq!(run["source"], "dataset foreign, 1 questions");
 
     let name = env.create(&request(&json!({ "dataset": "my-questions.jsonl", "repeats": 3 })));
     let run = env.run_to_end(&name);
@@ -63,7 +63,7 @@ fn uploads_and_runs_a_dataset() {
         &[],
         "name=p.jsonl&text=%7B%22input%22%3A1%2C%22target%22%3A2%7D",
     );
-    assert_eq!(pasted.header("location"), Some("/runs/new?ask=dataset&dataset=p.jsonl"), "{pasted:?}");
+    assert_eq!(pasted.header("location"), Some("/runs/new?source=dataset&dataset=p.jsonl"), "{pasted:?}");
     let wrong = env.server.request("POST", "/datasets", &[], "name=p.jsonl&text=%3Cscript%3E");
     assert!(wrong.status == 400 && wrong.body.contains("a line is wrong"), "{wrong:?}");
     assert!(!wrong.body.contains("<script>") && wrong.body.contains("&lt;script&gt;"), "{wrong:?}");
@@ -83,10 +83,10 @@ fn rejects_oversized_and_invalid_datasets() {
     assert_eq!(upload("x.parquet", &[], "no parquet").status, 400);
     assert_eq!(upload("x.jsonl", &[], "\n\n").status, 400);
     assert_eq!(fs::read_dir(env.folder().join("datasets")).map_or(0, Iterator::count), 0);
-    // Others have the limit that they had.
+    // Other routes keep their limit.
     assert_eq!(env.server.request("POST", "/api/v1/runs", &[("Content-Length", "70000")], "").status, 413);
 
-    // A body of pieces says nothing of its length, and is measured as it comes.
+    // A chunked body has no length, so it is measured while streaming.
     let mut stream = TcpStream::connect(&env.server.address).unwrap();
     let head = format!(
         "POST /api/v1/datasets?name=x.jsonl HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",

@@ -18,9 +18,9 @@ use crate::test_env::reasonscape;
 /// How a run ends.
 struct Case {
     name: &'static str,
-    /// What the study says beside its model.
+    /// Further settings of the study.
     study: &'static str,
-    /// Where the model is, below the address of the server.
+    /// The path of the endpoint.
     path: &'static str,
     faults: &'static str,
     /// Whether it is interrupted after some responses.
@@ -69,7 +69,7 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// What one front end made of a case.
+/// The result of a case in one front end.
 #[derive(Debug, PartialEq)]
 struct Ending {
     /// Planned, cached, answered, truncated and missing trials.
@@ -208,7 +208,7 @@ fn library_command_line_and_browser_end_alike() {
     for case in &CASES {
         let endings = [case.library(), case.command_line(), case.browser()];
         if case.interrupt {
-            // When an interrupt comes differs by some responses.
+            // The time of an interrupt varies by some responses.
             for ending in &endings {
                 assert!((3..16).contains(&ending.entries), "{ending:?}");
                 assert_eq!(ending.counts[2], ending.entries);

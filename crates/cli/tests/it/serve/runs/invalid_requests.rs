@@ -1,4 +1,4 @@
-//! Requests for runs that make no sense, and names that are no runs.
+//! Invalid run requests and run names.
 
 use std::fs;
 
@@ -10,24 +10,24 @@ use super::RunsEnv;
 fn rejects_invalid_runs_and_names() {
     let env = RunsEnv::new();
     for (request, says) in [
-        (json!({}), "missing field `ask`"),
-        (json!({ "ask": "all" }), "unknown variant"),
-        (json!({ "ask": "study", "evals": ["no-such"] }), "no evaluation is called no-such"),
-        (json!({ "ask": "study", "tasks": ["<script>"] }), "the suite has no task"),
-        (json!({ "ask": "study", "count": 4_000_000_000_u32 }), "from 1 to 100000"),
-        (json!({ "ask": "study", "count": 99_999_999_999_u64 }), "this is no run"),
+        (json!({}), "missing field `source`"),
+        (json!({ "source": "all" }), "unknown variant"),
+        (json!({ "source": "study", "evals": ["no-such"] }), "no evaluation is called no-such"),
+        (json!({ "source": "study", "tasks": ["<script>"] }), "the suite has no task"),
+        (json!({ "source": "study", "count": 4_000_000_000_u32 }), "from 1 to 100000"),
+        (json!({ "source": "study", "count": 99_999_999_999_u64 }), "invalid run request"),
         (env.own_run_request(&json!({ "suite": "../../small.toml" })), "unknown suite"),
         (env.own_run_request(&json!({ "models": [] })), "at least one model"),
-        (env.own_run_request(&json!({ "models": ["a", "a"] })), "again"),
+        (env.own_run_request(&json!({ "models": ["a", "a"] })), "duplicate of eval 1"),
         (env.own_run_request(&json!({ "base_url": "file:///etc/passwd" })), "begins with `file:`"),
-        (env.own_run_request(&json!({ "template": "../x" })), "no name"),
+        (env.own_run_request(&json!({ "template": "../x" })), "not a valid name"),
         (env.own_run_request(&json!({ "sampler": "none" })), "unknown sampler"),
         (env.own_run_request(&json!({ "provider": "none" })), "unknown provider"),
-        (env.own_run_request(&json!({ "api_key_env": "PATH" })), "ends in `_API_KEY`"),
-        (env.own_run_request(&json!({ "api_key_env": "REASONSCAPE_TOKEN" })), "not lent"),
+        (env.own_run_request(&json!({ "api_key_env": "PATH" })), "that ends in `_API_KEY`"),
+        (env.own_run_request(&json!({ "api_key_env": "REASONSCAPE_TOKEN" })), "`api_key_env` is not allowed"),
         (env.own_run_request(&json!({ "price_prompt": 1 })), "go together"),
-        (env.own_run_request(&json!({ "ask": "dataset", "dataset": "../study.toml" })), "no such dataset"),
-        (env.own_run_request(&json!({ "ask": "dataset", "dataset": "\0" })), "no such dataset"),
+        (env.own_run_request(&json!({ "source": "dataset", "dataset": "../study.toml" })), "no such dataset"),
+        (env.own_run_request(&json!({ "source": "dataset", "dataset": "\0" })), "no such dataset"),
     ] {
         let reply = env.post("/runs", &request);
         assert!([400, 404].contains(&reply.status), "{request}: {reply:?}");
@@ -36,14 +36,16 @@ fn rejects_invalid_runs_and_names() {
         assert!(!said.contains(env.server.study.path()), "{said}");
     }
     let entries = fs::read_dir(env.folder().join("runs")).map_or(0, Iterator::count);
-    assert_eq!(entries, 0, "what was refused left nothing");
+    assert_eq!(entries, 0, "refused requests leave nothing behind");
 
-    // The form comes back as it was filled in.
-    let form =
-        "ask=suite&suite=r12&models=%3Cscript%3Ealert(1)%3C%2Fscript%3E&base_url=nowhere&sampler=greedy-8k";
+    // The form is shown again with its values.
+    let form = "source=suite&suite=r12&models=%3Cscript%3Ealert(1)%3C%2Fscript%3E&base_url=nowhere&sampler=greedy-8k";
     let back = env.server.request("POST", "/runs", &[], form);
     assert_eq!(back.status, 400);
-    assert!(back.body.contains("no address") && back.body.contains("&lt;script&gt;alert(1)"), "{back:?}");
+    assert!(
+        back.body.contains("not a valid URL") && back.body.contains("&lt;script&gt;alert(1)"),
+        "{back:?}"
+    );
     assert!(!back.body.contains("<script>"));
     assert!(
         back.body.contains("<option value=\"r12\" selected>")
@@ -69,7 +71,7 @@ fn rejects_invalid_runs_and_names() {
         }
     }
     assert!(env.folder().join("study.toml").exists() && env.folder().join("small.toml").exists());
-    // A folder of somebody else is nobody's run.
+    // A directory without a record is not a run.
     fs::create_dir_all(env.folder().join("runs/mine-1")).unwrap();
     fs::write(env.folder().join("runs/mine-1/notes.txt"), "mine").unwrap();
     assert_eq!(env.server.request("DELETE", "/api/v1/runs/mine-1", &[], "").status, 404);

@@ -30,13 +30,13 @@ fn runs_a_study_without_trials() {
     assert_eq!((&run["state"], &run["reason"]), (&json!("complete"), &Value::Null), "{run}");
     assert_eq!((sum(&run, "answered"), sum(&run, "done"), env.models.stats().answered), (32, 32, 32));
     assert_eq!(run["has_results"], true);
-    // Files are looked at once a second.
+    // Files are checked once a second.
     std::thread::sleep(Duration::from_millis(1_100));
     let board = env.server.get("/api/v1/leaderboard").json();
     assert_eq!(board["rows"].as_array().unwrap().len(), 2, "{board}");
     assert!(env.server.get("/runs").body.contains("class=\"state complete\""));
 
-    // More tests pay for the difference only.
+    // More problems send only the additional requests.
     let more = env.create_study_run(&json!({ "count": 12, "evals": [board["rows"][0]["eval_id"]] }));
     let run = env.run_to_end(&more);
     assert_eq!((sum(&run, "cached"), sum(&run, "answered")), (16, 8), "{run}");
@@ -53,7 +53,7 @@ fn own_run_gets_a_study_of_its_own() {
     let run = env.run_to_end(&name);
     assert_eq!(run["state"], "complete", "{run}");
     assert!(run["progress"][0]["cost"].as_f64().unwrap() > 0.0, "{run}");
-    // The study that is shown is as it was.
+    // The served study is unchanged.
     assert!(!env.folder().join("cache.sqlite").exists());
     assert_eq!(env.server.get("/").header("location"), Some("/runs"));
 
@@ -82,7 +82,7 @@ fn own_run_gets_a_study_of_its_own() {
     for path in ["/runs", "/login", "/no-such"] {
         assert_eq!(env.server.get(&format!("{view}{path}")).status, 404, "{path}");
     }
-    // The command line finds nothing left to ask.
+    // The command line has no requests left to send.
     let folder = env.folder().join("runs").join(&name);
     let planned = crate::test_env::reasonscape(&["plan", folder.to_str().unwrap(), "--format", "json"]);
     let planned: Value = serde_json::from_str(&planned.stdout).unwrap();
@@ -99,9 +99,9 @@ fn own_run_gets_a_study_of_its_own() {
 fn reports_unreachable_endpoint() {
     let env = RunsEnv::new();
     let file = env.folder().join("study.toml");
-    // A port that nobody listens on, and no patience.
+    // A closed port, and a short outage timeout.
     let text = "suite = \"small.toml\"\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
-                patience_seconds = 0.2\nmax_retries = 0\n";
+                outage_timeout_seconds = 0.2\nmax_retries = 0\n";
     fs::write(&file, text).unwrap();
     let name = env.create_study_run(&json!({}));
     let run = env.run_to_end(&name);

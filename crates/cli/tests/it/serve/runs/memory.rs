@@ -1,13 +1,13 @@
-//! Datasets that were opened and closed take no memory.
+//! Deleted dataset runs leave no memory behind.
 
 use serde_json::json;
 
 use super::RunsEnv;
 
 const STUDIES: usize = 1_000;
-/// Studies after which the server has all that it keeps for good.
+/// Number of studies until the memory of the server is stable.
 const WARM: usize = 100;
-/// What the server may take more after the others. Their questions alone have ten times as much.
+/// Maximum growth over the remaining studies; their questions alone are ten times as large.
 const MAX_GROWTH: u64 = 16 << 20;
 
 #[test]
@@ -18,7 +18,7 @@ fn a_thousand_dataset_studies_leave_memory_flat() {
     let questions: String = (0..256).map(line).collect();
     let uploaded = env.server.request("POST", "/api/v1/datasets?name=many.jsonl", &[], &questions);
     assert_eq!(uploaded.status, 201, "{uploaded:?}");
-    let request = json!({ "ask": "dataset", "dataset": "many.jsonl", "models": ["sim-p0.9"],
+    let request = json!({ "source": "dataset", "dataset": "many.jsonl", "models": ["sim-p0.9"],
                           "base_url": env.models.base_url() });
     let mut warm = 0;
     for number in 0..STUDIES {

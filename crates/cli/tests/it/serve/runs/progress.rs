@@ -9,9 +9,9 @@ fn streams_progress_in_order_until_the_end() {
     let env = RunsEnv::with("kinds=slow,slow-ms=60", None, &[]);
     let name = env.create_study_run(&json!({}));
     assert_eq!(env.start(&name, &json!({})).status, 202);
-    // Two starts at once are one.
+    // A second start is refused.
     let second = env.start(&name, &json!({}));
-    assert!(second.status == 409 && second.body.contains("going on already"), "{second:?}");
+    assert!(second.status == 409 && second.body.contains("already active"), "{second:?}");
     let other = env.create_study_run(&json!({ "count": 1 }));
     let other = env.start(&other, &json!({}));
     assert!(other.status == 409 && other.body.contains("another run of this study"), "{other:?}");
@@ -29,7 +29,7 @@ fn streams_progress_in_order_until_the_end() {
     assert_eq!((ends.len(), told.last().unwrap().0.as_str()), (1, "end"));
     assert!(goes.iter().all(|(kind, run)| kind == "progress" && run["state"] != "complete"));
     assert_eq!(told.last().unwrap().1["state"], "complete");
-    // Of what has ended, the end is all there is to tell.
+    // A finished run has only the `end` event.
     assert_eq!(events(&env.server, &name).len(), 1);
     assert_eq!(env.models.stats().duplicates, 0);
 }

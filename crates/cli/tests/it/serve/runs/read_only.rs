@@ -1,4 +1,4 @@
-//! Servers that change nothing, and pages that may not.
+//! Read-only servers, and requests from other origins.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn read_only_server_and_foreign_pages_change_nothing() {
     let page = env.server.get(&format!("/runs/{name}")).body;
     assert!(!page.contains("<form method=\"post\"") && !page.contains("Delete"), "{page}");
     assert!(!env.server.get("/runs").body.contains("New run"));
-    assert!(env.server.get("/runs/new").body.contains("for reading only"));
+    assert!(env.server.get("/runs/new").body.contains("read-only"));
     for (method, path) in [
         ("POST", "/runs"),
         ("POST", "/datasets"),
@@ -34,11 +34,11 @@ fn read_only_server_and_foreign_pages_change_nothing() {
         ("POST", &format!("/api/v1/runs/{name}/start")),
         ("DELETE", &format!("/api/v1/runs/{name}")),
     ] {
-        assert_eq!(env.server.request(method, path, &[], "ask=study").status, 403, "{method} {path}");
+        assert_eq!(env.server.request(method, path, &[], "source=study").status, 403, "{method} {path}");
     }
-    // Nor does the page of somebody else, where it is not.
+    // Requests from other origins are refused on a writable server too.
     let open = RunsEnv::new();
     let foreign = [("Origin", "http://evil.example")];
-    assert_eq!(open.server.request("POST", "/api/v1/runs", &foreign, "{\"ask\": \"study\"}").status, 403);
+    assert_eq!(open.server.request("POST", "/api/v1/runs", &foreign, "{\"source\": \"study\"}").status, 403);
     assert_eq!(open.server.get("/api/v1/runs").json()["runs"], json!([]));
 }

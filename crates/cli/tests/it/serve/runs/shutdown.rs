@@ -1,4 +1,4 @@
-//! What becomes of runs when the server ends.
+//! Runs at the shutdown of a server.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn history_survives_a_killed_server() {
     crate::test_env::wait_until("answers came", || sum(&env.get_run(&name), "answered") >= 2);
     let study = Arc::clone(&env.server.study);
     let RunsEnv { models, server } = env;
-    // As by a power cut.
+    // Like a power failure.
     drop(server);
     let env = RunsEnv { server: Server::on(study, &[], &[]), models };
     let runs = env.server.get("/api/v1/runs").json();
@@ -27,7 +27,7 @@ fn history_survives_a_killed_server() {
     assert_eq!(states, ["interrupted", "complete"], "{runs}");
     let page = env.server.get(&format!("/runs/{name}")).body;
     assert!(
-        page.contains("the server ended before the run did") && page.contains(">Go on</button>"),
+        page.contains("the server stopped before the run ended") && page.contains(">Resume</button>"),
         "{page}"
     );
     let run = env.run_to_end(&name);
