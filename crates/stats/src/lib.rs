@@ -33,6 +33,7 @@ pub mod entropy;
 mod error;
 mod estimators;
 mod interval;
+pub mod likelihood;
 pub mod logistic;
 pub mod mean;
 mod mt19937;
