@@ -3,6 +3,7 @@
 use reasonscape_stats::likelihood::{
     EffectiveTask, PointSums, WeightedPoint, effective_task, likelihood_score,
 };
+use reasonscape_stats::paired_score::{PairedPoint, paired_score_test};
 use reasonscape_stats::{Confidence, Counters};
 
 fn point(n: f64, completed: f64, correct: f64, guess: f64) -> WeightedPoint {
@@ -39,4 +40,17 @@ fn golden_values() {
     let adaptive = task(&adaptive);
     assert_close(adaptive.q, 0.7658259500578155);
     assert_close(adaptive.n, 1072.780838805643);
+}
+
+#[test]
+fn paired_test_golden_value() {
+    let pairs = |values: &[(usize, (f64, f64))]| {
+        let list = values.iter().flat_map(|&(count, pair)| std::iter::repeat_n(pair, count));
+        PairedPoint::from_pairs(1.0, list)
+    };
+    let first = pairs(&[(5, (1.0, 0.0)), (1, (0.0, 1.0)), (10, (1.0, 1.0))]);
+    let second = pairs(&[(4, (1.0, 0.0)), (12, (0.0, 0.0))]);
+    let found = paired_score_test(&vec![vec![first, second]; 4]).unwrap().unwrap();
+    assert_close(found.difference, 0.54654370636807);
+    assert!((found.p_value / 7.541868815714003e-08 - 1.0).abs() < 1e-9, "{}", found.p_value);
 }
