@@ -1,5 +1,6 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
+mod coverage;
 mod datasets;
 mod interrupt;
 mod kills;
