@@ -13,7 +13,7 @@ use crate::ApiKey;
 /// assert!(!problem.is_retryable());
 /// assert_eq!(
 ///     problem.to_string(),
-///     "the provider rejected the request (HTTP 404): no model `x`; check `model` and `base_url`, which mostly ends with `/v1`"
+///     "the provider rejected the request (HTTP 404): no model `x`; check `model` and `base_url`, which usually ends with `/v1`"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +98,7 @@ fn hint(status: u16, message: &str) -> &'static str {
         300..=399 => "; `base_url` has moved: write the new address",
         401 | 403 => "; check the key in the variable that `api_key_env` names, and what it may use",
         402 => "; the account has no credit left",
-        404 | 405 => "; check `model` and `base_url`, which mostly ends with `/v1`",
+        404 | 405 => "; check `model` and `base_url`, which usually ends with `/v1`",
         400 | 422 => "; check `provider`, and the sampler's parameters against what the provider takes",
         413 => "; the request is too large for this provider",
         _ => "",
