@@ -551,7 +551,7 @@ fn stores_the_provenance() {
             let pair = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
             pair.value.clone().unwrap()
         };
-        assert_eq!(value_of("reasonscape.format"), "3");
+        assert_eq!(value_of("reasonscape.format"), "4");
         assert_eq!(value_of("reasonscape.kind"), kind);
         assert_eq!(value_of("reasonscape.task"), "boolean");
         let eval: EvalInfo = serde_json::from_str(&value_of("reasonscape.eval")).unwrap();
