@@ -11,6 +11,7 @@ mod golden;
 mod likelihood;
 mod logistic;
 mod paired;
+mod paired_score;
 mod pairwise;
 mod score;
 mod spectrum;
