@@ -13,6 +13,7 @@ mod logistic;
 mod paired;
 mod paired_score;
 mod pairwise;
+mod repeats;
 mod score;
 mod spectrum;
 mod survival;
