@@ -15,7 +15,7 @@ fn env() -> RunEnv {
     env.write_study(&["sim-p1", "sim-p0.5"], "");
     let study = env.path().join("study.toml");
     let text = fs::read_to_string(&study).unwrap();
-    fs::write(&study, format!("precision = 0.1\nmax_count = 80\n{text}")).unwrap();
+    fs::write(&study, format!("precision = 0.08\nmax_count = 80\n{text}")).unwrap();
     env
 }
 
