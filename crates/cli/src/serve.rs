@@ -14,7 +14,7 @@ use crate::output::print_text;
 use reasonscape_web::{self as web, Access, Notice, ServeOptions, Token};
 
 /// Shorter tokens can be guessed.
-const MIN_TOKEN_LEN: usize = 8;
+const MIN_TOKEN_LEN: usize = 16;
 /// Environment variable for the token, since command lines are visible to other users.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
