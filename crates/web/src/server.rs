@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reasonscape_pipeline::Shutdown;
 use reasonscape_points::PointsError;
-use reasonscape_study::Study;
+use reasonscape_study::{KeyAddress, Study};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -31,6 +31,9 @@ pub struct ServeOptions {
     pub base: String,
     /// Which requests are allowed.
     pub access: Access,
+    /// Where runs may send API keys of the environment, besides the addresses in study.toml and those of well-known
+    /// providers.
+    pub allowed_keys: Vec<KeyAddress>,
 }
 
 /// Why a study can't be served.
@@ -78,6 +81,7 @@ pub async fn serve<E: From<ServeError>>(
         options.title,
         options.base,
         options.access,
+        options.allowed_keys,
         snapshot,
         run_results_routes,
     ));
