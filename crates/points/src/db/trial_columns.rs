@@ -11,6 +11,7 @@ use reasonscape_stats::Outcome;
 
 use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A numeric column of trials.
@@ -111,7 +112,7 @@ impl PointsDb {
             let mut columns = vec!["eval_id", "base_task", "status", "guess"];
             columns.extend(measures.iter().map(|measure| measure.column_name()));
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
-            let mut batches = trials.execute_stream().await?;
+            let mut batches = execute_stream(trials).await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;
