@@ -14,7 +14,7 @@ use super::query::PointQuery;
 use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::{EvalTotals, SuiteTotals};
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
-use super::{Score, calibrated_near_chance};
+use super::{IntervalEstimate, Score, calibrated_near_chance};
 
 /// A leaderboard and its notes.
 #[derive(Debug)]
@@ -113,10 +113,12 @@ pub struct TaskScore {
     pub n_t: u64,
     /// Sum over completed trials of the chance that a blind guess is correct.
     pub g: f64,
-    /// Lower bound.
+    /// Lower bound in the score: at least 0.01.
     pub low: f64,
-    /// Upper bound.
+    /// Upper bound in the score: at least 0.01.
     pub high: f64,
+    /// The accuracy by the estimator, with its confidence interval.
+    pub accuracy: IntervalEstimate,
 }
 
 impl ScoreRow {
@@ -281,7 +283,8 @@ fn task_scores(
     eval.with_trials()
         .map(|(name, task)| {
             let counters = task.counts.counters()?;
-            let bounds = TaskBounds::from(estimator.estimate_counters(&counters));
+            let accuracy = estimator.estimate_counters(&counters);
+            let bounds = TaskBounds::from(accuracy);
             if calibrated_near_chance(estimator.mode, &counters, estimator.confidence).is_some() {
                 near_chance.entry(name.clone()).or_default().push(eval.label.clone());
             }
@@ -294,6 +297,7 @@ fn task_scores(
                 g: counts.g,
                 low: bounds.low(),
                 high: bounds.high(),
+                accuracy: accuracy.into(),
             };
             Ok((name.clone(), score))
         })
