@@ -37,6 +37,7 @@ mod tokens;
 mod totals;
 mod trials;
 mod truncation;
+mod variance;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -52,9 +53,9 @@ pub use self::compare::{
     Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
 };
 pub use self::compression::{
-    Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, LoopExample,
-    LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token, compression, compression_figure,
-    entropy_by_parameter,
+    Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow,
+    EqualLengthEffect, LoopExample, LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token,
+    compression, compression_figure, entropy_by_parameter,
 };
 pub use self::error::AnalysisError;
 pub use self::hazard::{
@@ -87,6 +88,7 @@ pub use self::tokens::{
 };
 pub use self::trials::{GroupBy, TrialGroupName};
 pub use self::truncation::truncation_note;
+pub use self::variance::{PassRow, VarianceOptions, VarianceParts, VarianceRow, variance};
 
 /// An estimate with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

@@ -17,6 +17,7 @@ mod surface;
 mod tasks;
 mod threshold;
 mod tokens;
+mod variance;
 
 use std::path::PathBuf;
 
@@ -64,6 +65,7 @@ enum AnalyzeSubcommand {
     Compression(compression::Compression),
     Hazard(hazard::Hazard),
     Tokens(tokens::Tokens),
+    Variance(variance::Variance),
 }
 
 impl AnalyzeCommand {
@@ -86,6 +88,7 @@ impl AnalyzeCommand {
                 AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
                 AnalyzeSubcommand::Hazard(hazard) => hazard.run(global).await,
                 AnalyzeSubcommand::Tokens(tokens) => tokens.run(global).await,
+                AnalyzeSubcommand::Variance(variance) => variance.run(global).await,
             }
         })
     }

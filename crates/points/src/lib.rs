@@ -35,8 +35,9 @@ pub use futures_util::future::BoxFuture;
 pub use counts::{Mean, TrialCounts};
 pub use db::{
     Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
-    PointsDb, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement, TestName,
-    TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
+    PointsDb, ProblemSamples, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement,
+    TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProblems,
+    UnitProvenance, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{

@@ -41,6 +41,10 @@ fn metrics(found: &MetricsSummary) -> Vec<Metric> {
         usual("latency_mean_ms", found.latency_mean_ms, 1),
         usual("latency_p95_ms", found.latency_p95_ms, 1),
         sometimes("mode_accuracy", found.mode_accuracy, 3),
+        sometimes("pass_at_k", found.pass_at_k, 3),
+        sometimes("pass_hat_k", found.pass_hat_k, 3),
+        sometimes("variance_problems", found.variance_problems, 4),
+        sometimes("variance_sampling", found.variance_sampling, 4),
         sometimes("stability", found.stability, 3),
         sometimes("sce_per_task_mean", found.sce_per_task_mean, 3),
         sometimes("determinism_index", found.determinism_index, 3),
@@ -54,6 +58,10 @@ impl Metric {
             "err" => Some("err = usr"),
             "usr" => None,
             "mode_accuracy" => Some("majority vote (maj@k)"),
+            "pass_at_k" => Some("pass@k"),
+            "pass_hat_k" => Some("pass^k"),
+            "variance_problems" => Some("variance between problems"),
+            "variance_sampling" => Some("variance between samples"),
             name => Some(name),
         }
     }

@@ -10,6 +10,7 @@ mod report;
 mod similarity;
 mod small;
 mod tokens;
+mod variance;
 
 use std::collections::BTreeMap;
 
