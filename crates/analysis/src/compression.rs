@@ -9,6 +9,7 @@ mod quartiles;
 use rayon::prelude::*;
 use reasonscape_points::{Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::design_effect_of_mean;
 use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
 use schemars::JsonSchema;
@@ -301,7 +302,7 @@ fn row(
     group: &TrialGroup,
     units: &[(String, Vec<CompressedTrial>)],
     rule: LoopRule,
-    confidence: Confidence,
+    level: Confidence,
 ) -> Result<CompressionRow, PointsError> {
     let trials = || units.iter().flat_map(|(_, trials)| trials);
     let sample = |outcome: Outcome,
@@ -311,6 +312,8 @@ fn row(
         let values: Vec<f64> = with_outcome.filter_map(value).collect();
         Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
     };
+    // Samples of one problem are alike; the regression clusters by itself.
+    let confidence = level.with_design_effect(bits_design_effect(units));
     let mut stats = Vec::new();
     let mut samples = Vec::new();
     for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
@@ -338,13 +341,27 @@ fn row(
         incorrect: stats[1],
         truncated: stats[2],
         bits_effect: effect(correct.0.as_ref(), incorrect.0.as_ref()),
-        equal_length_effect: at_equal_length::effect(units, confidence)?,
+        equal_length_effect: at_equal_length::effect(units, level)?,
         size_effect: effect(correct.1.as_ref(), incorrect.1.as_ref()),
         loops: Loops { count, of, proportion, rule },
         finding: String::new(),
     };
     row.finding = row.summary();
     Ok(row)
+}
+
+/// The design effect of bits per token; 1 if every problem has one sample.
+fn bits_design_effect(units: &[(String, Vec<CompressedTrial>)]) -> f64 {
+    let (mut bits, mut problems) = (Vec::new(), Vec::new());
+    for (place, (_, trials)) in units.iter().enumerate() {
+        for trial in trials {
+            if let (Some(of_trial), Some(problem)) = (trial.bits(), trial.problem) {
+                bits.push(of_trial);
+                problems.push(problem ^ place as u64);
+            }
+        }
+    }
+    design_effect_of_mean(&bits, &problems)
 }
 
 impl CompressionRow {

@@ -283,8 +283,9 @@ fn task_scores(
     eval.with_trials()
         .map(|(name, task)| {
             let counters = task.counts.counters()?;
-            let accuracy = estimator.estimate_counters(&counters);
-            let bounds = TaskBounds::from(accuracy);
+            // v2's bounds are those of the pooled counters; the accuracy clusters samples by problem.
+            let bounds = TaskBounds::from(estimator.estimate_counters(&counters));
+            let accuracy = estimator.estimate(&task.counts)?;
             if calibrated_near_chance(estimator.mode, &counters, estimator.confidence).is_some() {
                 near_chance.entry(name.clone()).or_default().push(eval.label.clone());
             }

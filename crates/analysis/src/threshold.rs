@@ -269,7 +269,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
     let param = &task.parameters[axis];
     let mixed: Vec<String> =
         task.mixed(&[axis]).into_iter().map(|index| task.parameters[index].name.clone()).collect();
-    let mut rows_by_eval: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+    let mut rows_by_eval: BTreeMap<usize, Vec<(Row, u64)>> = BTreeMap::new();
     for ((eval, value_indices), cell) in task.along(&[axis]) {
         let Value::Number(x) = param.values[value_indices[0]] else { continue };
         rows_by_eval.entry(eval).or_default().push(outcomes(x, &cell.counts, estimator.mode));
@@ -278,8 +278,8 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
         .into_par_iter()
         .map(|(eval, rows)| {
             // Where a random guess is always correct, trials carry no information.
-            let rows: Vec<Row> =
-                rows.into_iter().filter(|row| row.n > 0.0 && row.guess < 0.999_999).collect();
+            let (rows, trials): (Vec<Row>, Vec<u64>) =
+                rows.into_iter().filter(|(row, _)| row.n > 0.0 && row.guess < 0.999_999).unzip();
             let tested: Vec<f64> = rows.iter().map(|row| row.x).collect();
             let (curve, problem) = match fit(&rows, estimator.confidence) {
                 _ if tested.len() < 2 => (None, None),
@@ -301,7 +301,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
                 task: task.task.clone(),
                 parameter: param.name.clone(),
                 mixed: mixed.clone(),
-                n: rows.iter().map(|row| row.n as u64).sum(),
+                n: trials.iter().sum(),
                 tested,
                 curve,
                 finding,
@@ -311,17 +311,20 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
         .collect()
 }
 
-/// Trials and successes as a mode counts them. The guess rate is relative to the counted trials, and 0 for the E modes,
-/// which don't correct for guessing.
-fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> Row {
+/// Trials and successes as a mode counts them, and the number of trials. Samples of one problem count as the independent
+/// trials that they are worth. The guess rate is relative to the counted trials, and 0 for the E modes, which don't correct
+/// for guessing.
+fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> (Row, u64) {
     let (n, successes) = match mode.assumption {
         Assumption::Independence => (counts.n_u(), counts.n_e),
         Assumption::Pessimism => (counts.n, counts.n_e),
         Assumption::Optimism => (counts.n, counts.n_e + counts.n_t),
     };
-    let n = n as f64;
+    let (trials, n) = (n, n as f64);
     let guess = if n > 0.0 && mode.event != Event::Equality { (counts.g / n).clamp(0.0, 1.0) } else { 0.0 };
-    Row { x, n, successes: (successes as f64).min(n), guess }
+    let design_effect = counts.design_effect();
+    let n = n / design_effect;
+    (Row { x, n, successes: (successes as f64 / design_effect).min(n), guess }, trials)
 }
 
 /// The finding for a fitted curve.

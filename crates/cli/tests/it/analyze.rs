@@ -6,6 +6,7 @@ mod hazard;
 mod landscape;
 mod outcomes;
 mod planted;
+mod point_estimates;
 mod report;
 mod similarity;
 mod small;

@@ -1,12 +1,13 @@
 //! The samples of each problem, for analyses of repeats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use datafusion::functions_aggregate::min_max::max;
 use datafusion::logical_expr::{col, ident};
 use futures_util::StreamExt;
 use reasonscape_core::normalize;
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::ClusteredRate;
 
 use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, TextColumn, collect_batch};
@@ -41,6 +42,15 @@ pub struct UnitProblems {
     pub points: Vec<Vec<ProblemSamples>>,
 }
 
+/// The trials of points by problem; the key is evaluation, task and parameters.
+pub(super) type ProblemClusters = HashMap<[String; 3], ClusteredRate>;
+
+/// How many problems of a point have so many samples, of which so many are correct.
+const CLUSTERS: &str = "SELECT eval_id, base_task, params, n, correct, count(*) AS problems FROM (
+    SELECT eval_id, base_task, params, count(*) AS n, sum(CASE WHEN status = 1 THEN 1 ELSE 0 END) AS correct
+    FROM trials GROUP BY eval_id, base_task, params, \"index\"
+) GROUP BY eval_id, base_task, params, n, correct";
+
 /// Problems by parameters and index.
 type Problems = BTreeMap<String, BTreeMap<i64, ProblemSamples>>;
 
@@ -51,6 +61,9 @@ impl PointsDb {
     /// A [`PointsError`] when the trials cannot be read.
     pub fn max_samples<'a>(&'a self, filter: &'a Filter) -> BoxFuture<'a, Result<u64, PointsError>> {
         Box::pin(async move {
+            if !self.has_repeats {
+                return Ok(1);
+            }
             let trials = self.trials_of(filter).await?;
             let largest = trials.aggregate(vec![], vec![max(col("repeat")).alias("repeat")])?;
             let batch = collect_batch(largest).await?;
@@ -58,6 +71,29 @@ impl PointsDb {
             IntColumn::new(&batch, "repeat").append_to(&mut repeats, -1);
             Ok(repeats.first().map_or(0, |repeat| (repeat + 1).max(0) as u64))
         })
+    }
+
+    /// The trials of each point by problem; `None` if every problem has one sample.
+    pub(super) async fn problem_clusters(&self) -> Result<Option<&ProblemClusters>, PointsError> {
+        if !self.has_repeats {
+            return Ok(None);
+        }
+        if let Some(found) = self.problem_clusters.get() {
+            return Ok(Some(found));
+        }
+        let batch = collect_batch(self.session.sql(CLUSTERS).await?).await?;
+        let [evals, tasks, params] =
+            ["eval_id", "base_task", "params"].map(|name| TextColumn::new(&batch, name));
+        let [n, correct, problems] = ["n", "correct", "problems"].map(|name| IntColumn::new(&batch, name));
+        let mut found = ProblemClusters::new();
+        for row in 0..batch.num_rows() {
+            let key = [&evals, &tasks, &params].map(|column| column.value(row).to_owned());
+            let rate = found.entry(key).or_default();
+            for _ in 0..problems.value(row) {
+                rate.add(n.value(row).max(0) as u64, correct.value(row).max(0) as u64)?;
+            }
+        }
+        Ok(Some(self.problem_clusters.get_or_init(|| found)))
     }
 
     /// The samples of each problem among the trials that a filter selects, by evaluation and task.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use reasonscape_stats::Confidence;
 use reasonscape_stats::adjusted_difference::{Observation, adjusted_difference};
-use reasonscape_stats::random::Random;
+use reasonscape_stats::random::PyRandom;
 use reasonscape_test_support::python;
 
 /// Least squares with an indicator per stratum, and the cluster-robust (CR1) standard error of the group's coefficient.
@@ -37,7 +37,7 @@ for line in sys.stdin:
 
 #[test]
 fn estimate_and_robust_error_match_normal_equations() {
-    let mut rng = Random::new(5);
+    let mut rng = PyRandom::new(5);
     let mut designs: Vec<Vec<Observation>> = Vec::new();
     for design in 0..12_u64 {
         let n = 20 + 15 * design;
