@@ -2,18 +2,21 @@
 
 mod aggregate;
 mod columns;
+mod derived;
 mod disagreements;
 mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
 mod problem_samples;
+mod problem_values;
 mod query_points;
 mod query_result;
 mod recount;
 mod response_counts;
 mod scan;
 mod stored_trial;
+mod sums;
 mod tables;
 mod trial_columns;
 mod trials;
@@ -34,6 +37,7 @@ pub use self::locate_trials::{TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
 use self::problem_samples::ProblemClusters;
 pub use self::problem_samples::{ProblemSamples, UnitProblems};
+pub use self::problem_values::ProblemValues;
 pub use self::query_points::PointEstimate;
 pub use self::query_result::QueryResult;
 pub use self::response_counts::ResponseCounts;
@@ -49,6 +53,7 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 /// file or in two, counts once.
 pub struct PointsDb {
     study: PathBuf,
+    generation: String,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
     /// Evaluations without recorded finish reasons.

@@ -49,7 +49,8 @@ impl AdjustedDifference {
 /// doesn't determine it, as without a value of `x` at which both groups could be compared.
 ///
 /// The bounds are Student's with the cluster-robust (CR1) variance, which with one observation per cluster is the
-/// heteroskedasticity-robust one (HC1), at one degree of freedom less than there are clusters. The square of `x` follows a
+/// heteroskedasticity-robust one (HC1), at the degrees of freedom of the residuals, and at most one less than there are
+/// clusters. The square of `x` follows a
 /// curved relation, which a line alone would turn into a difference of the groups. Assumes that the relation between `x`
 /// and `y` is the same in both groups, and independent clusters.
 ///

@@ -140,7 +140,7 @@ fn reports_and_metrics_show_point_estimates() {
     let study = single_points();
     let file = tempfile::NamedTempFile::with_suffix(".md").unwrap();
     let target = file.path().to_str().unwrap();
-    let run = reasonscape(&["report", study.path(), "-o", target, "--format", "markdown"]);
+    let run = reasonscape(&["report", study.path(), "-o", target]);
     assert_eq!(run.code, 0, "{run:?}");
     let text = std::fs::read_to_string(file.path()).unwrap();
     for (name, _, _, shown, _) in CASES {
@@ -163,8 +163,9 @@ fn reports_and_metrics_show_point_estimates() {
 #[test]
 fn pages_show_point_estimates() {
     let (single, grid) = (single_points(), study());
-    let [board, _] = get_pages(single.path(), ["/", "/api/v1/leaderboard"]);
-    let [explorer, _] = get_pages(grid.path(), ["/explorer", "/api/v1/surface"]);
+    let [board] = get_pages(single.path(), ["/"]);
+    let chosen: String = CASES.iter().map(|(name, ..)| format!("&eval={name}")).collect();
+    let [explorer] = get_pages(grid.path(), [format!("/explorer?task=maze{chosen}").as_str()]);
     for (name, n, correct, _, [estimate, interval]) in CASES {
         let cell = format!("{estimate}<small> {interval}</small>");
         assert!(board.contains(&cell), "no `{cell}` for {name} on the leaderboard");
