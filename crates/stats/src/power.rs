@@ -224,9 +224,9 @@ pub fn trials_for_margin(proportion: f64, margin: f64, confidence: Confidence) -
     while enough - too_few > 1 {
         let middle = u64::midpoint(too_few, enough);
         if margin_after(proportion, middle, confidence)? <= margin {
-            enough = middle
+            enough = middle;
         } else {
-            too_few = middle
+            too_few = middle;
         }
     }
     Ok(enough)

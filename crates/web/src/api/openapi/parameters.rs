@@ -161,7 +161,7 @@ pub(super) const CONTESTANTS: P =
 pub(super) const TASK: P = P::query("task", "Task.", text);
 pub(super) const TASKS: P = P::query("task", "Task; repeatable.", texts).with_key("tasks");
 pub(super) const PARAMS: P =
-    P::query("params", "Conditions on parameters, such as `length=8..32 depth=1`.", text);
+    P::query("params", "Conditions on parameters, such as `length=8..32 max_depth=1`.", text);
 pub(super) const STATUS: P = P::query(
     "status",
     "Outcome of the trial; repeatable, any of them matches.",
