@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
 use reasonscape_stats::mean::Moments;
 use reasonscape_stats::multiple_testing::holm;
-use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
+use reasonscape_stats::paired::{PairedDifference, Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{PairedBootstrap, ScoreDifference, paired_score_difference};
 use reasonscape_stats::power::{
     Design, minimum_detectable_difference, trials_for_difference, trials_for_score_difference,
 };
-use reasonscape_stats::{Confidence, Interval, Mode, StatsError};
+use reasonscape_stats::{Confidence, Mode, StatsError};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -301,7 +301,7 @@ async fn paired_test(
 
 /// The difference in accuracy on a task, and the p-value that there is none.
 struct TaskTest {
-    difference: Interval,
+    difference: PairedDifference,
     p: f64,
 }
 
@@ -325,11 +325,12 @@ fn test_task(task: &PairedTask) -> Result<TaskTest, StatsError> {
         let [b, c] = if mean > 0.0 { [problems, 0] } else { [0, problems] };
         let difference = paired_difference(problems, b, c, Confidence::P95)?;
         return Ok(TaskTest {
-            difference: Interval { point: Some(mean), ..difference },
+            difference: PairedDifference { point: Some(mean), ..difference },
             p: mcnemar(b, c).mid_p,
         });
     };
-    let difference = Interval { low: bounds.low.max(-1.0), high: bounds.high.min(1.0), point: Some(mean) };
+    let difference =
+        PairedDifference { low: bounds.low.max(-1.0), high: bounds.high.min(1.0), point: Some(mean) };
     Ok(TaskTest { difference, p })
 }
 
