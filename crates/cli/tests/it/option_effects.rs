@@ -58,6 +58,11 @@ const EFFECTS: &[Effect] = &[
     ("analyze scores", JSON, &["--truncation", "pass"]),
     ("analyze scores", JSON, &["--literal"]),
     ("analyze scores", JSON, &["--stability"]),
+    ("analyze scores", JSON, &["--method", "bootstrap"]),
+    ("analyze scores", JSON, &["--ties", "v2"]),
+    ("analyze cluster", JSON, &["--filter", "base_task=sort"]),
+    ("analyze cluster", JSON, &["--first", "8"]),
+    ("analyze cluster", JSON, &["--by", "base_task"]),
     ("analyze pairwise", JSON, &["--filter", "base_task=sort"]),
     ("analyze pairwise", JSON, &["--first", "8"]),
     ("analyze pairwise", JSON, &["--mode", "E_O"]),
@@ -268,6 +273,8 @@ fn files_are_written_where_an_option_says() {
         &["--guessing", "raw"],
         &["--truncation", "pass"],
         &["--title", "Another title"],
+        &["--method", "bootstrap"],
+        &["--ties", "v2"],
     ] {
         assert_ne!(report(option), plain, "{option:?}");
     }

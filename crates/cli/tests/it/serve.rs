@@ -4,6 +4,7 @@ mod api;
 mod browser;
 mod comparison;
 mod explorer;
+mod extreme_scores;
 mod hostile;
 mod pages;
 mod runs;

@@ -83,7 +83,8 @@ fn surface_has_a_cell_for_every_pair_of_values() {
 fn accepts_former_command_names_or_points_to_the_new_one() {
     let plot = grid();
     assert_eq!(plot.json("frontier", &[]), plot.json("threshold", &[]));
-    assert_rejected(&plot.ask("cluster", &["--shape"]), &["use `reasonscape analyze similarity`"]);
+    // The name has another meaning now.
+    assert_rejected(&plot.ask("cluster", &["--shape"]), &["--shape"]);
 }
 
 #[test]
