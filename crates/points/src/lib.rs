@@ -39,8 +39,9 @@ pub use futures_util::future::BoxFuture;
 pub use counts::{Mean, TrialCounts};
 pub use db::{
     Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
-    PointsDb, ProblemValues, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement,
-    TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
+    PointsDb, ProblemSamples, ProblemValues, QueryResult, ResponseCounts, StoredTrial, StoredTrials,
+    TestDisagreement, TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber,
+    UnitProblems, UnitProvenance, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{

@@ -12,9 +12,20 @@ mod runs;
 mod server;
 
 use std::process::Command;
+use std::sync::Arc;
 
 use self::server::{Server, Study};
 use crate::test_env::{assert_rejected, reasonscape};
+
+/// The pages at these paths of a server on this study.
+pub(crate) fn get_pages<const N: usize>(study: &str, paths: [&str; N]) -> [String; N] {
+    let server = Server::on(Arc::new(Study::copy_of(study)), &[], &[]);
+    paths.map(|path| {
+        let reply = server.get(path);
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        reply.body
+    })
+}
 
 #[test]
 fn prints_its_address() {

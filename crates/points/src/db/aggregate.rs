@@ -74,8 +74,15 @@ impl PointsDb {
                 )));
             }
             let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
+            let clusters = self.problem_clusters().await?;
+            // With repeats, points are looked up one by one and summed below.
+            let point: &[Column] = match clusters {
+                Some(_) => &[Column::EvalId, Column::BaseTask, Column::Params],
+                None => &[],
+            };
             let keys: Vec<_> = group_by
                 .iter()
+                .chain(point)
                 .enumerate()
                 .map(|(index, column)| column.expression().alias(format!("key {index}")))
                 .collect();
@@ -84,8 +91,9 @@ impl PointsDb {
             sums.push(count_all().alias("points"));
             let batch = collect_batch(points.aggregate(keys, sums)?).await?;
             let count_columns = CountColumns::new(&batch)?;
-            let keys: Vec<TextColumn> =
-                (0..group_by.len()).map(|index| TextColumn::new(&batch, &format!("key {index}"))).collect();
+            let keys: Vec<TextColumn> = (0..group_by.len() + point.len())
+                .map(|index| TextColumn::new(&batch, &format!("key {index}")))
+                .collect();
             let points = IntColumn::new(&batch, "points");
             let mut groups = Vec::new();
             for row in 0..batch.num_rows() {
@@ -93,7 +101,12 @@ impl PointsDb {
                 if points.value(row) == 0 {
                     continue;
                 }
-                let counts = count_columns.row(row);
+                let mut counts = count_columns.row(row);
+                if let (Some(clusters), [eval, task, params]) = (clusters, &keys[group_by.len()..]) {
+                    let point =
+                        [eval, task, params].map(|key| key.optional(row).unwrap_or_default().to_owned());
+                    counts.problems = clusters.get(&point).copied().unwrap_or_default();
+                }
                 let key = group_by
                     .iter()
                     .zip(&keys)

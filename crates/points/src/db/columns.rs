@@ -12,6 +12,7 @@ use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::likelihood::PointSums;
 
 use crate::schema::SUM_COLUMNS;
@@ -240,6 +241,7 @@ impl CountColumns {
             reasoning_tokens: mean(8),
             latency_ms: number(10),
             compressed_size: number(11),
+            problems: ClusteredRate::default(),
         }
     }
 }
