@@ -25,6 +25,7 @@
 //! # Ok::<(), reasonscape_stats::StatsError>(())
 //! ```
 
+pub mod adjusted_difference;
 pub mod bradley_terry;
 pub mod calibration;
 pub mod chi_square;

@@ -1,5 +1,6 @@
 //! The integration tests of the statistics crate, one module a topic.
 
+mod adjusted_difference;
 mod answer_metrics;
 mod bradley_terry;
 mod cluster;
