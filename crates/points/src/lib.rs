@@ -8,6 +8,7 @@
 //! The only crate that sees DataFusion. A file is replaced whole or not at all. A trial that is stored twice counts
 //! once. Everything can be rebuilt from the cache without sending a request: there is no HTTP client below this crate.
 
+mod conditions;
 mod counts;
 mod db;
 mod error;
@@ -19,10 +20,12 @@ mod functions;
 mod gzip_size;
 mod import;
 mod lost_responses;
+mod query_threads;
 mod sample_log;
 mod sampling;
 mod schema;
 mod scoring;
+mod sql_size;
 mod transcripts;
 mod trial;
 mod write;

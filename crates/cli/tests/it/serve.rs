@@ -1,6 +1,7 @@
 //! `reasonscape serve`, over HTTP.
 
 mod api;
+mod attacks;
 mod browser;
 mod comparison;
 mod explorer;
@@ -50,7 +51,11 @@ fn rejects_invalid_arguments_before_serving() {
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
     assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "e.g. `/scores`"]);
-    assert_rejected(&run(&["--token", "short"]), &["invalid token", "at least 8"]);
+    assert_rejected(&run(&["--token", "fifteen-letters"]), &["invalid token", "at least 16"]);
+    assert_rejected(
+        &run(&["--allow-key", "OPENAI_API_KEY"]),
+        &["`--allow-key OPENAI_API_KEY`", "`NAME=URL`"],
+    );
     assert_rejected(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
     let empty = tempfile::TempDir::new().unwrap();
     assert_rejected(

@@ -15,6 +15,9 @@ use super::columns::{COUNT_COLUMNS, CountColumns, IntColumn, TextColumn, collect
 use super::{Estimator, PointsDb};
 use crate::{BoxFuture, Column, Filter, PointsError, TrialCounts};
 
+/// Maximum number of columns that points are grouped by.
+const MAX_GROUP_COLUMNS: usize = 100;
+
 /// The value of a parameter or of another column that points are grouped by.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -56,7 +59,7 @@ impl PointsDb {
     /// for groups is `C_P`.
     ///
     /// # Errors
-    /// A [`PointsError`] if the counters of a file are inconsistent.
+    /// A [`PointsError`] if the counters of a file are inconsistent, or if there are more than 100 columns.
     pub fn aggregate<'a>(
         &'a self,
         group_by: &'a [Column],
@@ -64,6 +67,12 @@ impl PointsDb {
         estimator: Estimator,
     ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         Box::pin(async move {
+            if group_by.len() > MAX_GROUP_COLUMNS {
+                return Err(PointsError::InvalidQuery(format!(
+                    "too many columns to group by: {}; expected at most {MAX_GROUP_COLUMNS}",
+                    group_by.len()
+                )));
+            }
             let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
             let clusters = self.problem_clusters().await?;
             // With repeats, points are looked up one by one and summed below.

@@ -12,6 +12,7 @@ use reasonscape_stats::Outcome;
 
 use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A numeric column of trials.
@@ -126,7 +127,7 @@ impl PointsDb {
                 columns.extend(["params", "index"]);
             }
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
-            let mut batches = trials.execute_stream().await?;
+            let mut batches = execute_stream(trials).await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;

@@ -10,6 +10,7 @@
 //! ```text
 //! cargo run --release --example coverage                # the summary
 //!     -- --markdown docs/images/score_coverage.svg                           # docs/coverage.md and its figure
+//!     -- --compare docs/coverage.md                                          # a part of it, simulated again
 //!     -- --score                                                             # the summary of the ReasonScore
 //!     -- --svg docs/images/coverage.svg                                      # the figure
 //!     -- --check                                                             # simulation against exact sums
@@ -97,6 +98,24 @@ fn summary(rows: &[Row]) -> String {
     text
 }
 
+const ESTIMATORS: &str = "## Estimators";
+
+/// Compares `docs/coverage.md` with the exact sums and with a part of the simulation: the small grid.
+fn compare(file: &str) -> Result<String, Box<dyn Error>> {
+    let page = std::fs::read_to_string(file)?;
+    let (score, rest) = page.split_once(ESTIMATORS).ok_or("the page has no section on estimators")?;
+    if format!("{ESTIMATORS}{rest}") != estimators(&study()) {
+        return Err(format!("the estimators in `{file}` are out of date; see the command in it").into());
+    }
+    let rows = ScoreStudy::small_grid_rows();
+    for row in &rows {
+        if !score.lines().any(|line| line == row) {
+            return Err(format!("`{file}` lacks the row\n{row}\nsee the command in it").into());
+        }
+    }
+    Ok(format!("`{file}` has the estimators and {} simulated rows", rows.len()))
+}
+
 /// Renders `docs/coverage.md`: every design.
 fn page(rows: &[Row], score: &ScoreStudy) -> String {
     let mut text = String::from(
@@ -110,9 +129,18 @@ fn page(rows: &[Row], score: &ScoreStudy) -> String {
          ```\n\n",
     );
     text += &score.markdown();
-    text += "\n## Estimators\n\n\
-             How often, in percent, the nominal 95 % confidence interval of each estimator contains the true value. `p` is the probability\n\
-             that the model knows the answer, `n` the number of trials. Bold is under 93 %.\n";
+    text.push('\n');
+    text += &estimators(rows);
+    text
+}
+
+/// The section of `docs/coverage.md` on the nine modes.
+fn estimators(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{ESTIMATORS}\n\n\
+         How often, in percent, the nominal 95 % confidence interval of each estimator contains the true value. `p` is the probability\n\
+         that the model knows the answer, `n` the number of trials. Bold is under 93 %.\n",
+    );
     let mut title = String::new();
     for Row { design, coverage } in rows {
         let options =
@@ -164,11 +192,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             print!("{}", page(&study(), &score));
             std::fs::write(figure, score.svg())?;
         }
+        ["--compare", file] => println!("{}", compare(file)?),
         ["--check"] => println!("{}", check(&study())?),
         ["--svg", file] => std::fs::write(file, figure::svg())?,
         _ => {
             return Err(
-                "expected no argument, `--score`, `--markdown FIGURE`, `--check` or `--svg FILE`".into()
+                "expected no argument, `--score`, `--markdown FIGURE`, `--compare FILE`, `--check` or `--svg FILE`".into()
             );
         }
     }

@@ -29,6 +29,19 @@ impl ScoreStudy {
         Self { grid: designs.into_iter().zip(grid).collect(), weak_spots }
     }
 
+    /// Rows of the page for every seventh pair of designs, simulated again.
+    pub(crate) fn small_grid_rows() -> Vec<String> {
+        let designs = grid();
+        let pairs: Vec<(usize, &[ScoreDesign])> = designs.chunks(2).enumerate().step_by(7).collect();
+        pairs
+            .par_iter()
+            .map(|(pair, designs)| {
+                let simulate = |i: usize| designs[i].simulate(REPEATS, (2 * pair + i) as u32);
+                row(&designs[0], &simulate(0), &simulate(1))
+            })
+            .collect()
+    }
+
     /// The sections of the page.
     pub(crate) fn markdown(&self) -> String {
         let coverages: Vec<f64> = self.grid.iter().map(|(_, coverage)| coverage.likelihood).collect();
@@ -63,14 +76,8 @@ impl ScoreStudy {
                 );
                 section = title;
             }
-            let options = if design.guesses == [0.0] { "free-form" } else { "4" };
-            let ScoreDesign { p, truncation, spread, .. } = design;
-            let _ = writeln!(
-                text,
-                "| {p} | {options} | {truncation} | {spread} | {} | {} |",
-                cells(one),
-                cells(twelve)
-            );
+            text += &row(design, one, twelve);
+            text.push('\n');
         }
         text += "\n### ReasonScore, weak spots\n\n\
                  Designs in which the interval is too long, or may be too short. 12 tasks.\n\n\
@@ -176,6 +183,13 @@ impl ScoreStudy {
         }
         text
     }
+}
+
+/// The results of a design with one task and with twelve.
+fn row(design: &ScoreDesign, one: &Coverage, twelve: &Coverage) -> String {
+    let options = if design.guesses == [0.0] { "free-form" } else { "4" };
+    let ScoreDesign { p, truncation, spread, .. } = design;
+    format!("| {p} | {options} | {truncation} | {spread} | {} | {} |", cells(one), cells(twelve))
 }
 
 fn cells(coverage: &Coverage) -> String {
