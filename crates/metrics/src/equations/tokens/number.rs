@@ -2,6 +2,8 @@
 
 use super::{Kind, Scanner};
 
+const GROUP_SEPARATORS: [&[u8]; 4] = [b",", b"{,}", b",\\!", b"\\,"];
+
 impl Scanner<'_, '_> {
     /// Digits with grouping commas, decimals and an exponent; unknown where they belong to something else.
     pub(super) fn read_number(&mut self) {
@@ -53,13 +55,13 @@ impl Scanner<'_, '_> {
         self.at - from
     }
 
-    /// The length of the comma between groups of digits: of `1,000`, and LaTeX's `1{,}000`.
+    /// The length of what separates groups of digits: the comma of `1,000`, and LaTeX's `1{,}000`, `1,\!000`, `1\,000`.
     fn group_separator(&self) -> Option<usize> {
-        match self.peek(0) {
-            b',' if self.peek(1).is_ascii_digit() => Some(1),
-            b'{' if self.peek(1) == b',' && self.peek(2) == b'}' && self.peek(3).is_ascii_digit() => Some(3),
-            _ => None,
-        }
+        let rest = &self.bytes[self.at..self.to];
+        let is_separator = |separator: &&[u8]| {
+            rest.starts_with(separator) && rest.get(separator.len()).is_some_and(u8::is_ascii_digit)
+        };
+        GROUP_SEPARATORS.iter().find(|separator| is_separator(separator)).map(|separator| separator.len())
     }
 
     /// Passes over decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose
@@ -106,6 +108,9 @@ impl Scanner<'_, '_> {
             } else {
                 self.take(dots, Kind::Unknown);
             }
+        } else if self.last().is_some_and(Kind::is_operator) {
+            // `.8 + . 84`
+            self.take(1, Kind::Unknown);
         } else if self.peek(1).is_ascii_alphanumeric() {
             self.take(1, Kind::Stop);
         } else {
