@@ -191,6 +191,7 @@ impl Scanner<'_, '_> {
         }
     }
 
+    #[inline]
     fn read_token(&mut self) {
         match self.bytes[self.at] {
             b' ' | b'\t' | b'\r' => self.skip(1),

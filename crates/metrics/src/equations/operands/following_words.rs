@@ -47,16 +47,16 @@ impl Following<'_, '_> {
     fn operator_after_unit(&self) -> Option<bool> {
         let mut at = self.at;
         while at < self.at + MAX_UNIT_TOKENS {
-            let is_per = self.line.kind(at) == Some(Kind::Divide);
-            let Some(word) = self.line.word(at + usize::from(is_per)) else { break };
-            if word.is_function_word() && !word.is("per") {
-                return None;
+            match self.line.kind(at) {
+                Some(Kind::Word) => at += 1,
+                Some(Kind::Divide) if self.line.kind(at + 1) == Some(Kind::Word) => at += 1,
+                _ => break,
             }
-            at += 1 + usize::from(is_per);
             at += unit_power_len(&self.line.tokens[at..]);
         }
         let goes_on = self.line.kind(at).is_some_and(Kind::is_operator) && self.line.starts_operand(at + 1);
-        goes_on.then_some(false)
+        let is_unit = |word: Word| !word.is_function_word() || word.is("per");
+        (goes_on && (self.at..at).filter_map(|at| self.line.word(at)).all(is_unit)).then_some(false)
     }
 
     /// "3 and a half", "3 and 1/2"

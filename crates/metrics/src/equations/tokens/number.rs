@@ -2,10 +2,9 @@
 
 use super::{Kind, Scanner};
 
-const GROUP_SEPARATORS: [&[u8]; 4] = [b",", b"{,}", b",\\!", b"\\,"];
-
 impl Scanner<'_, '_> {
     /// Digits with grouping commas, decimals and an exponent; unknown where they belong to something else.
+    #[inline]
     pub(super) fn read_number(&mut self) {
         let start = self.at;
         let starts_with_zero = self.bytes[start] == b'0';
@@ -57,11 +56,13 @@ impl Scanner<'_, '_> {
 
     /// The length of what separates groups of digits: the comma of `1,000`, and LaTeX's `1{,}000`, `1,\!000`, `1\,000`.
     fn group_separator(&self) -> Option<usize> {
-        let rest = &self.bytes[self.at..self.to];
-        let is_separator = |separator: &&[u8]| {
-            rest.starts_with(separator) && rest.get(separator.len()).is_some_and(u8::is_ascii_digit)
+        let length = match (self.peek(0), self.peek(1), self.peek(2)) {
+            (b',', b'\\', b'!') | (b'{', b',', b'}') => 3,
+            (b'\\', b',', _) => 2,
+            (b',', ..) => 1,
+            _ => return None,
         };
-        GROUP_SEPARATORS.iter().find(|separator| is_separator(separator)).map(|separator| separator.len())
+        self.peek(length).is_ascii_digit().then_some(length)
     }
 
     /// Passes over decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose

@@ -106,6 +106,7 @@ impl Scanner<'_, '_> {
     }
 
     /// A factorial, or the end of a sentence.
+    #[inline(never)]
     pub(super) fn read_exclamation(&mut self) {
         let spaces = self.run_length(1, b' ');
         let next = self.peek(1 + spaces);
@@ -115,6 +116,7 @@ impl Scanner<'_, '_> {
     }
 
     /// A power, or the sign of degrees, which is dropped.
+    #[inline(never)]
     pub(super) fn read_power(&mut self) {
         let is_degrees = |degrees: &&str| self.rest().starts_with(degrees);
         match ["^\\circ", "^{\\circ}"].iter().find(|degrees| is_degrees(degrees)) {
@@ -124,6 +126,7 @@ impl Scanner<'_, '_> {
     }
 
     /// Everything beyond ASCII.
+    #[inline(never)]
     pub(super) fn read_non_ascii(&mut self) {
         let c = self.rest().chars().next().expect("a character starts here");
         let length = c.len_utf8();
