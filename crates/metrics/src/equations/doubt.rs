@@ -101,13 +101,12 @@ impl Line<'_> {
             one.tokens.iter().filter(is_symbol).any(|other| self.text_of(other) == self.text_of(token))
         };
         let mut right = other.tokens.iter().chain(behind).filter(is_symbol);
-        let is_off_by_prefix = || {
-            one.values.any(|value| other.values.any(|result| is_multiple(value, result, &PREFIX_FACTORS)))
-        };
+        let is_off_by_prefix =
+            || one.values.any(|value| other.values.any(|result| is_multiple(value, result, &PREFIX_FACTORS)));
         right.any(|token| !is_in_left(token)) && (left.next().is_some() || is_off_by_prefix())
     }
 
-    /// Whether the text ends here although a formula was opened, so that it was cut off.
+    /// Whether the text ends here although a formula was opened, so that it was truncated.
     fn ends_inside_formula(&self, end: usize) -> bool {
         const MAX_FORMULA_LEN: usize = 4096;
         let last = self.tokens[end - 1].end as usize;
