@@ -6,6 +6,7 @@ pub mod compare;
 pub mod compression;
 pub mod evals;
 pub mod hazard;
+pub mod model_sets;
 pub mod modes;
 pub mod pairwise;
 pub mod points;
@@ -20,6 +21,7 @@ pub mod tasks;
 pub mod threshold;
 mod time;
 pub mod tokens;
+pub mod variance;
 
 pub use self::table::{Cell, Table};
 pub use self::time::utc;

@@ -58,7 +58,7 @@ pub use jsonl::{ExportLine, LineError};
 pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
-pub use marks::{HeldEntries, Mark, Marks};
+pub use marks::{HeldEntries, Mark, Marks, PointSampling};
 pub use reader::{Found, Reader, Snapshot};
 pub use savings::Savings;
 pub use watermark::{CacheDiff, Watermark};
@@ -105,6 +105,19 @@ impl Cache {
         Ok(Self { path: Arc::from(path), access })
     }
 
+    /// Opens a cache for reading without creating or changing any file, not even SQLite's auxiliary files.
+    ///
+    /// # Errors
+    /// As [`open_read_only`](Self::open_read_only), and if there is a write-ahead log without its index, since reading it
+    /// would create one.
+    pub fn open_untouched(path: impl AsRef<Path>) -> Result<Self, CacheError> {
+        let path = path.as_ref();
+        // Without a log no other process is writing.
+        let access = if has_log(path) { Access::Untouched } else { Access::Immutable };
+        database::open(path, access)?;
+        Ok(Self { path: Arc::from(path), access })
+    }
+
     /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -120,7 +133,8 @@ impl Cache {
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let has_marks = database::format(&connection).map_err(to_cache_error)? >= 2;
         let has_latency_us = database::has_latency_us(&connection).map_err(to_cache_error)?;
-        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us })
+        let has_sampling = database::has_sampling(&connection).map_err(to_cache_error)?;
+        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us, has_sampling })
     }
 
     /// Starts the writer thread. A process needs only one; clone the handle.

@@ -11,6 +11,7 @@ use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use datafusion::parquet::file::metadata::ParquetMetaData;
+use datafusion::parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 
 use crate::error::parquet_message;
@@ -30,6 +31,7 @@ pub(crate) struct FileInfo {
     pub(crate) pair: String,
     pub(crate) provenance: Provenance,
     pub(crate) rows: u64,
+    pub(crate) format: u32,
     metadata: ArrowReaderMetadata,
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
         pair: value(key::PAIR)?.to_owned(),
         provenance: parse(value(key::PROVENANCE)?).map_err(foreign)?,
         rows: u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0),
+        format,
         metadata,
     })
 }
@@ -129,9 +132,26 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
 }
 
 impl FileInfo {
+    /// Whether some trial is not the first sample of its problem, as far as the footer tells.
+    pub(crate) fn may_have_repeats(&self) -> bool {
+        let columns = self.footer().row_groups().iter().flat_map(|group| group.columns());
+        columns.filter(|column| column.column_path().string() == "repeat").any(|column| {
+            let max = match column.statistics() {
+                Some(Statistics::Int32(repeats)) => repeats.max_opt().copied(),
+                _ => None,
+            };
+            max.is_none_or(|max| max > 0)
+        })
+    }
+
     /// The footer's metadata on the columns.
     pub(crate) fn footer(&self) -> &ParquetMetaData {
         self.metadata.metadata()
+    }
+
+    /// Whether the format has no sums over problems and no sampling rules.
+    pub(crate) fn lacks_sums(&self) -> bool {
+        self.format < 4
     }
 
     /// Some columns of a file, with integers as 64 bits.

@@ -2,9 +2,9 @@
 
 use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
-use crate::{Leaderboard, Pairwise};
+use crate::{IntervalEstimate, Leaderboard, Pairwise, ScoreMethod, TaskScore, accuracy_label};
 
-/// ReasonScores with their v2 intervals, the best at the top.
+/// ReasonScores with their intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
     let rows = first_rows(&board.rows, max);
     let names = rows.iter().map(|row| row.label.as_str());
@@ -12,15 +12,18 @@ pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
         .iter()
         .enumerate()
         .map(|(index, row)| {
-            Point::between(row.score.center, index as f64, row.score.ci_low, row.score.ci_high)
+            let score = row.reason_score;
+            Point::between(score.estimate, index as f64, score.ci_low, score.ci_high)
         })
         .collect();
-    let figure = Figure::new("ReasonScore")
-        .subtitle("with the v2 margin, which is not a 95 % CI (see docs/coverage.md); overlapping intervals are ties")
-        .panel(
-            Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
-                .layer(Layer::dots("", points)),
-        );
+    let subtitle = match board.method {
+        ScoreMethod::Likelihood => "estimate with its 95 % confidence interval",
+        ScoreMethod::Bootstrap => "with the v2 margin, which is not a 95 % CI (see docs/coverage.md)",
+    };
+    let figure = Figure::new("ReasonScore").subtitle(subtitle).panel(
+        Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
+            .layer(Layer::dots("", points)),
+    );
     with_left_out_note(figure, board.rows.len(), max)
 }
 
@@ -31,12 +34,14 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         .iter()
         .flat_map(|row| {
             board.tasks.iter().map(|task| match row.tasks.get(task) {
-                Some(task) => Cell {
-                    value: Some(f64::midpoint(task.low, task.high)),
-                    interval: Some(Bounds::new(task.low, task.high)),
-                    text: format!("{:.0}", 50.0 * (task.low + task.high)),
+                Some(TaskScore {
+                    accuracy: IntervalEstimate { low, high, point: Some(point), .. }, ..
+                }) => Cell {
+                    value: Some(*point),
+                    interval: Some(Bounds::new(*low, *high)),
+                    text: format!("{:.1}", 100.0 * point),
                 },
-                None => Cell::default(),
+                _ => Cell::default(),
             })
         })
         .collect();
@@ -46,11 +51,11 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         cells,
         palette: Palette::Sequential,
         range: Some(Bounds::new(0.0, 1.0)),
-        label: "accuracy".to_owned(),
+        label: accuracy_label(board.mode.name()).to_owned(),
         percent: true,
     };
     let figure = Figure::new("Accuracy by model and task")
-        .subtitle(format!("center and bounds of the 95 % confidence interval by {}", board.mode))
+        .subtitle(format!("in percent, estimated by {}, with 95 % confidence intervals", board.mode))
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
     with_left_out_note(figure, board.rows.len(), max)
 }

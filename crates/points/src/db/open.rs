@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -9,7 +10,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::columns::IntColumn;
+use super::derived::generation;
 use super::recount::{RecomputedCounts, count_first, recount};
+use super::sums::UnitSamples;
 use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
@@ -24,6 +27,7 @@ struct Unit {
     points: Vec<PointsFile>,
 }
 
+#[derive(Debug)]
 struct PointsFile {
     info: FileInfo,
     rows: RecordBatch,
@@ -49,6 +53,16 @@ impl Unit {
             ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
             ([_], []) => true,
             _ => false,
+        }
+    }
+
+    /// The points of a unit with trusted counters. Files of earlier formats have no sums over problems: they are computed
+    /// from the trials, if there are any.
+    fn trusted_points(self) -> Result<RecordBatch, PointsError> {
+        let [points] = <[PointsFile; 1]>::try_from(self.points).expect("trusted counters are in one file");
+        match self.trials.as_slice() {
+            [trials] if points.info.lacks_sums() => UnitSamples::read(trials)?.add_to(&points.rows, true),
+            _ => Ok(points.rows),
         }
     }
 
@@ -80,6 +94,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     }
     let evals = latest_evals(trials.iter().chain(&points));
     let sources = unit_provenances(trials.iter().chain(&points));
+    let generation = generation(trials.iter().chain(&points).map(|file| file.pair.as_str()), first);
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -111,7 +126,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     for unit in units.into_values() {
         let is_trusted = unit.has_trusted_counts();
         if is_trusted && first.is_none() {
-            rows.extend(unit.points.into_iter().map(|file| file.rows));
+            rows.push(unit.trusted_points()?);
             continue;
         }
         if let Some(first) = first {
@@ -136,10 +151,12 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         remarks.push(format!("{duplicates} trials are stored more than once and count once"));
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
+    let has_repeats = files.iter().any(FileInfo::may_have_repeats);
     let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0, first };
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
         study: study.to_owned(),
+        generation,
         evals,
         sources,
         truncation_unknown,
@@ -147,6 +164,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         remarks,
         points,
         session,
+        has_repeats,
+        problem_clusters: OnceLock::new(),
     })
 }
 

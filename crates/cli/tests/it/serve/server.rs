@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -89,10 +90,30 @@ impl Study {
                     manifolds: vec![format!("{task}-{kind}")],
                     planned: 20,
                     trials: (0..20).map(one).collect(),
+                    ..PointTrials::default()
                 })
                 .unwrap();
         }
         writer.finish(&provenance()).unwrap();
+    }
+
+    /// A copy of the study in this folder.
+    pub(super) fn copy_of(study: &str) -> Self {
+        fn copy(from: &Path, to: &Path) {
+            std::fs::create_dir_all(to).unwrap();
+            for entry in std::fs::read_dir(from).unwrap() {
+                let entry = entry.unwrap();
+                let target = to.join(entry.file_name());
+                if entry.path().is_dir() {
+                    copy(&entry.path(), &target);
+                } else {
+                    std::fs::copy(entry.path(), target).unwrap();
+                }
+            }
+        }
+        let folder = TempDir::new().unwrap();
+        copy(Path::new(study), folder.path());
+        Self { folder }
     }
 
     /// A study of these files, without responses.
@@ -151,6 +172,7 @@ impl Study {
                     manifolds: vec!["all".to_owned()],
                     planned: TRIALS,
                     trials: (0..TRIALS).map(|index| trial(index, tenths, key)).collect(),
+                    ..PointTrials::default()
                 };
                 writer.write_point(point).unwrap();
             }

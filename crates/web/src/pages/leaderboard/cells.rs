@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use reasonscape_analysis::{ScoreRow, TaskScore};
+use reasonscape_analysis::{ReasonScoreEstimate, ScoreRow, TaskScore};
 use serde::Serialize;
 
+use crate::chart::{percent_interval, percent_text};
 use crate::query_string::encoded;
 
 /// Steps of the color scale.
@@ -25,8 +26,8 @@ pub(super) struct Axis {
 
 /// From the hundred below the lowest end to the hundred above the highest.
 pub(super) fn axis(rows: &[ScoreRow]) -> Axis {
-    let lowest = rows.iter().map(|row| row.score.ci_low).fold(f64::INFINITY, f64::min);
-    let highest = rows.iter().map(|row| row.score.ci_high).fold(f64::NEG_INFINITY, f64::max);
+    let lowest = rows.iter().map(|row| row.reason_score.ci_low).fold(f64::INFINITY, f64::min);
+    let highest = rows.iter().map(|row| row.reason_score.ci_high).fold(f64::NEG_INFINITY, f64::max);
     let (low, high) = if lowest <= highest {
         ((lowest / 100.0).floor() * 100.0, ((highest / 100.0).ceil() * 100.0).min(1000.0))
     } else {
@@ -46,14 +47,15 @@ pub(super) struct IntervalBar {
 }
 
 impl IntervalBar {
-    pub(super) fn new(axis: &Axis, low: f64, center: f64, high: f64) -> Self {
+    pub(super) fn new(axis: &Axis, score: &ReasonScoreEstimate) -> Self {
+        let (low, center, high) = (score.ci_low, score.estimate, score.ci_high);
         let at = |score: f64| (score - axis.low) / (axis.high - axis.low) * WIDTH;
         Self {
             from: format!("{:.1}", at(low)),
             // A narrower bar would be invisible.
             length: format!("{:.1}", (at(high) - at(low)).max(2.0)),
             center: format!("{:.1}", at(center)),
-            description: format!("{center:.0}, v2 margin from {low:.0} to {high:.0}"),
+            description: format!("{center:.0}, {} {}", score.interval_name(), score.interval_label()),
         }
     }
 }
@@ -62,8 +64,8 @@ impl IntervalBar {
 #[derive(Serialize)]
 pub(super) struct HeatCell {
     step: u8,
-    center: String,
-    margin: String,
+    estimate: String,
+    interval: String,
     value: String,
     tooltip: String,
     href: String,
@@ -71,29 +73,35 @@ pub(super) struct HeatCell {
     truncated: Option<String>,
 }
 
-pub(super) fn heat_cell(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> HeatCell {
-    let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+/// The cell of a task; `None` without an estimate.
+pub(super) fn heat_cell(
+    name: &str,
+    task: &TaskScore,
+    truncation_known: bool,
+    trials: &str,
+) -> Option<HeatCell> {
+    let point = task.accuracy.point?;
     let truncation_rate = task.n_t as f64 / task.n.max(1) as f64;
     let truncated = (truncation_known && truncation_rate >= MIN_TRUNCATION_RATE)
         .then(|| format!("{:.0} % truncated", 100.0 * truncation_rate));
     let mut tooltip = format!(
         "{name}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct",
-        100.0 * center,
-        100.0 * task.low,
-        100.0 * task.high,
+        100.0 * point,
+        100.0 * task.accuracy.low,
+        100.0 * task.accuracy.high,
         task.n_e,
         task.n
     );
     if task.n_t > 0 {
         let _ = write!(tooltip, ", {} truncated", task.n_t);
     }
-    HeatCell {
-        step: (center * STEPS).round().clamp(0.0, STEPS) as u8,
-        center: format!("{:.0}", 100.0 * center),
-        margin: format!("{:.0}", (100.0 * margin).max(1.0)),
-        value: format!("{center:.4}"),
+    Some(HeatCell {
+        step: (point * STEPS).round().clamp(0.0, STEPS) as u8,
+        estimate: percent_text(point),
+        interval: percent_interval(&task.accuracy),
+        value: format!("{point:.4}"),
         tooltip,
         href: format!("{trials}&task={}", encoded(name)),
         truncated,
-    }
+    })
 }

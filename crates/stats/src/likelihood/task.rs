@@ -1,0 +1,145 @@
+//! One task: its points as one sample of an effective size.
+
+use super::WeightedPoint;
+use crate::score::FLOOR;
+use crate::{StatsError, non_negative};
+
+/// A task as a sample of `n` independent trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EffectiveTask {
+    /// Weighted proportion of correct trials.
+    pub q: f64,
+    /// Weighted proportion of completed trials.
+    pub c: f64,
+    /// Mean guess probability of the answers that were guessed.
+    pub g: f64,
+    /// Effective number of trials.
+    pub n: f64,
+    /// Penalty of the likelihood.
+    pub a: f64,
+    /// Whether every planned point with a positive weight has data.
+    pub is_complete: bool,
+}
+
+impl EffectiveTask {
+    /// The probability of completing with a known answer, `(q - c g) / (1 - g)`: at most 1, and negative below chance.
+    pub fn estimate(&self) -> f64 {
+        (self.q - self.c * self.g) / (1.0 - self.g)
+    }
+}
+
+/// Variances of one trial below this are rounding errors.
+const MIN_VARIANCE: f64 = 1e-9;
+
+/// Combines the points of a task with the suite's weights; `None` if no point with a positive weight has data.
+///
+/// # Errors
+/// A [`StatsError`] when a weight or a sum is negative or not finite, when a completed answer can't be incorrect (`g = 1`),
+/// or when a point with a stop rule doesn't end at a round of its rule.
+pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>, StatsError> {
+    let mut observed = Vec::with_capacity(points.len());
+    let (mut planned_weight, mut observed_weight) = (0.0, 0.0);
+    for point in points {
+        let weight = non_negative("weight", point.weight)?;
+        planned_weight += weight;
+        validate(point)?;
+        if point.sums.problems > 0.0 {
+            let sums = match point.stop_rule {
+                Some(rule) => rule.unbiased(&point.sums)?,
+                None => point.sums,
+            };
+            observed_weight += weight;
+            observed.push((weight, sums));
+        }
+    }
+    if observed_weight <= 0.0 {
+        return Ok(None);
+    }
+    for (weight, _) in &mut observed {
+        *weight /= observed_weight;
+    }
+
+    let [mut q, mut c, mut gm, mut a, mut b] = [0.0; 5];
+    for (weight, sums) in &observed {
+        let each = weight / sums.problems;
+        q += each * sums.q;
+        c += each * sums.c;
+        gm += each * sums.gm;
+        a += each * sums.a;
+        b += each * sums.b;
+    }
+    // The mean guess probability of guessed answers, estimated from incorrect ones. The mean over completed answers is
+    // inconsistent when it varies with difficulty.
+    let g = match b > 0.0 {
+        true => a / b,
+        false if c > 0.0 => gm / c,
+        false => 0.0,
+    };
+    let odds = g / (1.0 - g);
+    let s = (q - c * g) / (1.0 - g);
+    let one_trial = (q + (c - q) * odds * odds - s * s).max(0.0);
+    let has_variance = one_trial > MIN_VARIANCE;
+
+    let mut inverse_n = 0.0;
+    let mut squared_weights = 0.0;
+    for (weight, sums) in &observed {
+        // The variance within the point relative to one trial of the task, with one pseudo-trial of the task: a few equal
+        // outcomes don't pass for certainty.
+        let relative = match has_variance {
+            true => (sums.squared_deviations() + one_trial) / (sums.problems * one_trial),
+            false => 1.0,
+        };
+        inverse_n += weight * weight / sums.problems * relative;
+        squared_weights += weight * weight;
+    }
+    // Planned points without data count as random points that differ from each other as much as trials do.
+    let (mut missing, mut squared_missing) = (0.0, 0.0);
+    for point in points.iter().filter(|point| point.sums.problems == 0.0) {
+        let weight = point.weight / planned_weight;
+        missing += weight;
+        squared_missing += weight * weight;
+    }
+    inverse_n += squared_missing + missing * missing * squared_weights;
+
+    // The penalty cancels the bias of `ln s` of order `1/n`.
+    let clamped = s.clamp(FLOOR, 1.0);
+    let penalty = if has_variance { (clamped * (1.0 - clamped) / one_trial).min(1.0) } else { 1.0 - g };
+    let is_complete = missing == 0.0;
+    Ok(Some(EffectiveTask { q, c, g, n: 1.0 / inverse_n, a: 0.5 * penalty, is_complete }))
+}
+
+fn validate(point: &WeightedPoint) -> Result<(), StatsError> {
+    let sums = &point.sums;
+    if sums.gm == f64::INFINITY {
+        return Err(guess_of_one());
+    }
+    let named = [
+        ("problems", sums.problems),
+        ("q", sums.q),
+        ("c", sums.c),
+        ("gm", sums.gm),
+        ("a", sums.a),
+        ("b", sums.b),
+        ("yy", sums.yy),
+    ];
+    for (name, value) in named {
+        non_negative(name, value)?;
+    }
+    let limit = sums.problems * (1.0 + 1e-9);
+    if sums.c > limit || sums.q > sums.c * (1.0 + 1e-9) + 1e-9 {
+        return Err(StatsError::TooManyOutcomes {
+            n: sums.problems,
+            n_e: sums.q,
+            n_t: sums.problems - sums.c,
+        });
+    }
+    Ok(())
+}
+
+fn guess_of_one() -> StatsError {
+    StatsError::OutOfRange {
+        name: "g",
+        value: 1.0,
+        expected: "below 1: a correct answer would prove nothing",
+    }
+}
