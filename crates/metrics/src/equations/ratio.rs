@@ -135,7 +135,7 @@ impl Ratio {
     /// The last digit of a whole number of several digits.
     pub(super) fn last_digit(self) -> Option<Self> {
         let is_long = self.is_integer() && self.numerator >= 10;
-        is_long.then(|| Self { numerator: self.numerator % 10, denominator: 1 })
+        is_long.then_some(Self { numerator: self.numerator % 10, denominator: 1 })
     }
 
     /// Compares by multiplying crosswise; `None` when that overflows.

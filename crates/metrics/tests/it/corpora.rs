@@ -63,7 +63,7 @@ impl Case {
 }
 
 fn cases(corpus: &str) -> Vec<Case> {
-    corpus.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    corpus.lines().map(|line| serde_json::from_str(line).expect("a case per line")).collect()
 }
 
 fn count(cases: &[Case], label: Label, outcome: Outcome) -> usize {
@@ -85,7 +85,7 @@ fn tuning_corpus_has_no_false_alarm_and_few_misses() {
 
 /// A proportion with its Wilson interval.
 fn with_interval(k: usize, n: usize) -> String {
-    let interval = wilson(k as f64, n as f64, Confidence::P95).unwrap();
+    let interval = wilson(k as f64, n as f64, Confidence::P95).expect("finite counts");
     format!("{k}/{n} = {:.3} [{:.3}, {:.3}]", k as f64 / n as f64, interval.low, interval.high)
 }
 
