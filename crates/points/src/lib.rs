@@ -13,17 +13,22 @@ mod db;
 mod error;
 mod evaluate;
 mod export;
+mod file_source;
 mod files;
 mod filter;
 mod functions;
 mod gzip_size;
 mod import;
 mod lost_responses;
+mod manifest;
+mod publish;
 mod sample_log;
 mod schema;
 mod scoring;
+mod study_files;
 mod transcripts;
 mod trial;
+mod verify;
 mod write;
 
 /// The future that asynchronous methods return.
@@ -52,4 +57,5 @@ pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
 pub use scoring::{ScoredTrial, score_responses};
 pub use transcripts::TranscriptReader;
 pub use trial::{EvalInfo, PointTrials, Provenance, Trial, Truncation};
+pub use verify::{FileCheck, FileState, StudyPart, verify_files};
 pub use write::UnitWriter;

@@ -6,6 +6,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
 use futures_util::StreamExt;
+use reasonscape_providers::Usage;
 use reasonscape_stats::Mode;
 use reasonscape_stats::Outcome;
 
@@ -29,6 +30,14 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The largest value that is believed. Files of earlier versions have whatever an endpoint claimed.
+    fn max_value(self) -> i64 {
+        match self {
+            Self::CompletionTokens | Self::ReasoningTokens => Usage::MAX_TOKENS as i64,
+            Self::ReasoningChars | Self::AnswerChars | Self::CompressedSize => i64::MAX,
+        }
+    }
+
     fn column_name(self) -> &'static str {
         match self {
             Self::CompletionTokens => "completion_tokens",
@@ -89,7 +98,11 @@ impl TrialColumns {
         }
         self.guess.extend_from_slice(RealColumn::new(batch, "guess").values());
         for (measure, values) in &mut self.measures {
+            let start = values.len();
             IntColumn::new(batch, measure.column_name()).append_to(values, -1);
+            for value in values[start..].iter_mut().filter(|value| **value > measure.max_value()) {
+                *value = -1;
+            }
         }
         Ok(())
     }

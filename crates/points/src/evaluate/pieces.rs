@@ -30,6 +30,8 @@ pub(super) struct ScoredPiece {
     /// How many of them are not planned by the study.
     pub(super) beyond_plan: u64,
     pub(super) walked: Walked,
+    /// Trials whose reply claimed more tokens than any model has.
+    pub(super) implausible_usage: u64,
     /// The trials as lines, if requested.
     pub(super) answers: Vec<u8>,
 }
@@ -95,11 +97,12 @@ impl<'s> PieceScorer<'s> {
             let Piece { point, problems } = piece;
             let planned = self.study.count_at(point, self.selection);
             let (mut trials, mut answers) = (Vec::new(), Vec::new());
-            let (mut beyond_plan, mut bytes) = (0, 0);
+            let (mut beyond_plan, mut bytes, mut implausible_usage) = (0, 0, 0);
             let mut visit = |scored: ScoredTrial<'_>| {
                 let completion = scored.completion;
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
                 beyond_plan += u64::from(scored.index >= planned || scored.repeat >= self.study.repeats);
+                implausible_usage += u64::from(completion.has_implausible_usage);
                 if let Some(format) = self.format {
                     format(eval, &scored, &mut answers);
                 }
@@ -115,7 +118,7 @@ impl<'s> PieceScorer<'s> {
             let done = planned_here * u64::from(self.study.repeats);
             self.progress.done.fetch_add(done, Ordering::Relaxed);
             self.progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-            Ok(ScoredPiece { trials, beyond_plan, walked, answers })
+            Ok(ScoredPiece { trials, beyond_plan, walked, implausible_usage, answers })
         })
     }
 }
