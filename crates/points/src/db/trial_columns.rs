@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
-use futures_util::StreamExt;
 use reasonscape_providers::Usage;
 use reasonscape_stats::Mode;
 use reasonscape_stats::Outcome;
 
 use super::PointsDb;
-use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn, next_batch};
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A numeric column of trials.
@@ -126,7 +125,7 @@ impl PointsDb {
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
             let mut batches = trials.execute_stream().await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
-            while let Some(batch) = batches.next().await {
+            while let Some(batch) = next_batch(&mut batches).await {
                 let batch = batch?;
                 let [evals, tasks] = ["eval_id", "base_task"].map(|name| TextColumn::new(&batch, name));
                 // A file holds one evaluation and one task, so rows that belong together are mostly adjacent.

@@ -163,6 +163,7 @@ fn reports_truncated_files_as_damaged() {
 fn flipped_bits_never_panic() {
     let mut draws = Draws(5);
     let study = small_study();
+    remove_manifest(&unit_file(&study, "trials"));
     for kind in ["trials", "points"] {
         let path = unit_file(&study, kind);
         let whole = fs::read(&path).unwrap();
@@ -430,7 +431,7 @@ fn counts_trials_of_earlier_formats_anew() {
     }
 }
 
-fn copy_dir(from: &Path, to: &Path) {
+pub(crate) fn copy_dir(from: &Path, to: &Path) {
     for path in file_names(from) {
         let copy = to.join(path.strip_prefix(from).unwrap());
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
