@@ -2,17 +2,20 @@
 
 mod aggregate;
 mod columns;
+mod derived;
 mod disagreements;
 mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
+mod problem_values;
 mod query_points;
 mod query_result;
 mod recount;
 mod response_counts;
 mod scan;
 mod stored_trial;
+mod sums;
 mod tables;
 mod trial_columns;
 mod trials;
@@ -30,6 +33,7 @@ pub use self::disagreements::{PointDisagreements, TestDisagreement};
 pub use self::find_trials::TestName;
 pub use self::locate_trials::{TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
+pub use self::problem_values::ProblemValues;
 pub use self::query_points::PointEstimate;
 pub use self::query_result::QueryResult;
 pub use self::response_counts::ResponseCounts;
@@ -45,6 +49,7 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 /// file or in two, counts once. Every query sees the state that was opened, even if files are replaced meanwhile.
 pub struct PointsDb {
     study: PathBuf,
+    generation: String,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
     /// Evaluations without recorded finish reasons.
@@ -52,7 +57,7 @@ pub struct PointsDb {
     /// Imported evaluations, with the source log of each task.
     imported: BTreeMap<String, BTreeMap<String, String>>,
     remarks: Vec<String>,
-    generation: Option<u64>,
+    manifest_generation: Option<u64>,
     /// Single-threaded: floating-point sums depend on their order, and results must be reproducible bit by bit.
     points: SessionContext,
     /// All tables, on all cores.
@@ -160,8 +165,8 @@ impl PointsDb {
 
     /// The number of the state that is open, which every change of the files raises. `None` for a study without
     /// manifest.json.
-    pub fn generation(&self) -> Option<u64> {
-        self.generation
+    pub fn manifest_generation(&self) -> Option<u64> {
+        self.manifest_generation
     }
 
     /// Notes on irregularities that were found and handled when the files were opened.

@@ -35,6 +35,7 @@ pub(crate) struct FileInfo {
     pub(crate) rows: u64,
     /// Whether it is the file that the manifest lists; then everything that is read is compared with its hash.
     pub(crate) is_listed: bool,
+    pub(crate) format: u32,
     metadata: ArrowReaderMetadata,
     source: Arc<FileSource>,
 }
@@ -114,6 +115,7 @@ pub(crate) fn inspect(
         provenance: parse(value(key::PROVENANCE)?).map_err(foreign)?,
         rows: u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0),
         is_listed: listed.is_some(),
+        format,
         metadata,
         source: Arc::new(source),
     })
@@ -181,6 +183,11 @@ impl FileInfo {
     pub(crate) fn hash_all(&self) -> Result<FileEntry, PointsError> {
         let (_, footer) = FileSource::open(&self.path)?;
         FileEntry::compute(&self.path, &self.pair, &footer, self.footer())
+    }
+
+    /// Whether the format has no sums over problems and no sampling rules.
+    pub(crate) fn lacks_sums(&self) -> bool {
+        self.format < 4
     }
 
     /// Some columns of a file, with integers as 64 bits.

@@ -18,6 +18,7 @@ const MAX_ATTEMPTS: u32 = 100;
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// A points file and its rows.
+#[derive(Debug)]
 pub(crate) struct PointsFile {
     pub(crate) info: FileInfo,
     pub(crate) rows: RecordBatch,

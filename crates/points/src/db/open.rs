@@ -10,7 +10,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use reasonscape_providers::Usage;
 
 use super::columns::IntColumn;
+use super::derived::generation;
 use super::recount::{RecomputedCounts, count_first, recount};
+use super::sums::UnitSamples;
 use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::FileInfo;
@@ -41,6 +43,16 @@ impl Unit {
         }
     }
 
+    /// The points of a unit with trusted counters. Files of earlier formats have no sums over problems: they are computed
+    /// from the trials, if there are any.
+    fn trusted_points(self) -> Result<RecordBatch, PointsError> {
+        let [points] = <[PointsFile; 1]>::try_from(self.points).expect("trusted counters are in one file");
+        match self.trials.as_slice() {
+            [trials] if points.info.lacks_sums() => UnitSamples::read(trials)?.add_to(&points.rows, true),
+            _ => Ok(points.rows),
+        }
+    }
+
     /// Rejects trials whose indices do not number the problems, and counters without trials.
     fn check_order(&self) -> Result<(), PointsError> {
         let describe = |file: &FileInfo| format!("`{}` on {}", file.eval.model, file.task);
@@ -62,13 +74,15 @@ impl Unit {
 }
 
 pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, PointsError> {
-    let StudyFiles { trials, points, generation, mut remarks } = StudyFiles::load(study)?;
+    let StudyFiles { trials, points, generation: manifest_generation, mut remarks } =
+        StudyFiles::load(study)?;
     if trials.is_empty() && points.is_empty() {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
     let infos = || trials.iter().chain(points.iter().map(|file| &file.info));
     let evals = latest_evals(infos());
     let sources = unit_provenances(infos());
+    let generation = generation(infos().map(|file| file.pair.as_str()), first);
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -97,7 +111,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     for unit in units.into_values() {
         let is_trusted = unit.has_trusted_counts();
         if is_trusted && first.is_none() {
-            rows.extend(unit.points.into_iter().map(|file| file.rows));
+            rows.push(unit.trusted_points()?);
             continue;
         }
         if let Some(first) = first {
@@ -134,12 +148,13 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
         study: study.to_owned(),
+        generation,
         evals,
         sources,
         truncation_unknown,
         imported,
         remarks,
-        generation,
+        manifest_generation,
         points,
         session,
     })

@@ -163,7 +163,7 @@ fn a_first_evaluation_appears_when_it_is_complete() {
         assert!(matches!(error, PointsError::Empty { .. }), "{error}");
     });
     let db = open(env.path());
-    assert_eq!((totals(&db), db.generation()), (state(5), Some(2)));
+    assert_eq!((totals(&db), db.manifest_generation()), (state(5), Some(2)));
 }
 
 #[test]
@@ -339,9 +339,9 @@ fn evaluate_lists_files_of_earlier_versions_and_repairs_damaged_ones() {
     evaluate_all(&study, &env.cache());
     let expected = answers(env.path()).unwrap().0;
     fs::remove_file(env.path().join("manifest.json")).unwrap();
-    assert_eq!(open(env.path()).generation(), None);
+    assert_eq!(open(env.path()).manifest_generation(), None);
     assert!(env.evaluate(&study).units.iter().all(|unit| !unit.written));
-    assert_eq!(open(env.path()).generation(), Some(1));
+    assert_eq!(open(env.path()).manifest_generation(), Some(1));
     assert!(verify_files(env.path()).unwrap().iter().all(|check| check.state == FileState::Sound));
 
     let trials = &file_names(&env.path().join("trials"))[0];
