@@ -19,7 +19,7 @@ const MAX_NAMED: usize = 20;
 
 /// Check everything that a study has stored
 ///
-/// Compares the response cache, trials, points, manifest and provenance with their hashes, and says how to repair what is
+/// Compares the response cache, trials, points, manifest and provenance with their hashes, and names the repair of what is
 /// damaged. Files that earlier versions wrote have no hashes; they are read completely instead. Changes nothing. Exits with 1 if
 /// anything is damaged or missing.
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ impl Verify {
         }
         let plural = if faults.len() == 1 { "fault" } else { "faults" };
         Err(CliError::Internal(anyhow::anyhow!(
-            "{} {plural} in `{}`; each says how to repair it",
+            "{} {plural} in `{}`; each is listed with its repair",
             faults.len(),
             folder.display()
         )))

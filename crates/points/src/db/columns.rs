@@ -47,7 +47,7 @@ pub(super) async fn next_batch(
 /// The decoder has assertions that a damaged file without hashes can fail: they are errors.
 fn decoder_failure(panic: &(dyn std::any::Any + Send)) -> PointsError {
     PointsError::Query(format!(
-        "a file of trials is damaged ({}); `reasonscape verify` names it and says how to repair it",
+        "a file of trials is damaged ({}); `reasonscape verify` names it and its repair",
         panic_message(panic)
     ))
 }
