@@ -14,10 +14,15 @@ mod normalize;
 mod spelled;
 mod text;
 
+pub(crate) use decimal::{Decimal, number_length};
+pub(crate) use integer::claimed as claimed_number;
+pub(crate) use json::matches as json_matches;
+pub(crate) use list::matches as list_matches;
 pub use normalize::{is_space, normalize};
+pub(crate) use spelled::claimed as spelled_number;
+pub(crate) use text::{folded, introduces_answer, is_hedged, plain, words};
 
 use choice::chosen;
-use decimal::Decimal;
 
 use crate::{AnswerType, Test};
 

@@ -14,7 +14,7 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
 }
 
 /// The number that a candidate claims: the only one, the one after the last `=`, or the one before an explanation.
-fn claimed(answer: &str) -> Option<Decimal> {
+pub(crate) fn claimed(answer: &str) -> Option<Decimal> {
     let text = plain(answer);
     let text = text.trim();
     let last_line = text.rsplit_once('\n').map(|(_, line)| without_marker(line.trim()));

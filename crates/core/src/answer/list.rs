@@ -10,7 +10,7 @@ use crate::extract::without_bullet;
 /// The target decides what separates the items: a way of splitting counts only if it gives exactly the items that
 /// are wanted, so trying several is not lenient. Numbers are equal as numbers. The case of words does not matter as
 /// long as no two items differ in nothing else.
-pub(super) fn matches(answer: &str, target: &str) -> bool {
+pub(crate) fn matches(answer: &str, target: &str) -> bool {
     let target_items = Target::new(target);
     if let [only] = target_items.items[..]
         && Decimal::parse(only).is_some()

@@ -36,7 +36,7 @@ pub(crate) const TYPE_COMMANDS: [&str; 7] =
 ///
 /// Brackets stay, and so do `>` and `-` at the start: they may be the answer. An ellipsis stays as well, for it says
 /// that something is missing.
-pub(super) fn tidy(candidate: &str) -> &str {
+pub(crate) fn tidy(candidate: &str) -> &str {
     let mut text = candidate;
     loop {
         let before = text.len();

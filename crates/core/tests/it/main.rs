@@ -5,6 +5,7 @@
 mod difficulty;
 mod extract;
 mod python;
+mod scorers;
 mod scoring_revision;
 mod solve;
 mod suites;
