@@ -93,7 +93,12 @@ fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String])
 fn symbols_match(answer: &str, target: &str) -> bool {
     let compact = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let target = compact(target);
-    let unescaped = answer.replace(r"\{", "{").replace(r"\}", "}").replace(r"\rangle", ">");
+    let mut unescaped = answer.replace(r"\rangle", ">");
+    for bracket in ["(", ")", "[", "]", "{", "}", "<", ">"] {
+        unescaped = unescaped.replace(&format!("\\{bracket}"), bracket);
+    }
+    // Brackets may stand apart: `)`, `]`.
+    unescaped.retain(|c| !"`,\"".contains(c) || target.contains(c));
     let start = unescaped
         .rfind(char::is_alphanumeric)
         .map_or(0, |at| at + unescaped[at..].chars().next().map_or(0, char::len_utf8));
@@ -110,11 +115,13 @@ fn cell_matches(answer: &str, target: &str) -> bool {
         return integer::matches(answer, target);
     }
     let (answer, target) = (text::folded(answer), text::folded(target));
-    let claim = answer.strip_suffix(&target);
-    claim.is_some_and(|before| {
-        before.is_empty()
-            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
-    })
+    let is_claimed = |answer: &str| {
+        answer.strip_suffix(&target).is_some_and(|before| {
+            before.is_empty()
+                || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
+        })
+    };
+    is_claimed(&answer) || text::answer_before_remark(&answer).is_some_and(is_claimed)
 }
 
 #[cfg(test)]

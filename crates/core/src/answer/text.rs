@@ -139,6 +139,19 @@ pub(super) fn leading_answer(text: &str) -> Option<&str> {
         .filter(|leading_answer| !leading_answer.is_empty() && !has_self_correction(&text[end..]))
 }
 
+/// What a candidate says before a remark: as [`leading_answer`], and "42" of "42 - as computed above" and of "42, as
+/// computed above".
+pub(super) fn answer_before_remark(text: &str) -> Option<&str> {
+    leading_answer(text).or_else(|| {
+        let dash = [" - ", " – ", " — "].iter().filter_map(|dash| {
+            let at = text.find(dash)?;
+            text[at + dash.len()..].starts_with(char::is_alphabetic).then_some(at)
+        });
+        let end = dash.chain(text.find(", as ")).min()?;
+        Some(text[..end].trim()).filter(|head| !head.is_empty() && !has_self_correction(&text[end..]))
+    })
+}
+
 /// Whether a text ends with a word or sign that presents what comes next as a result.
 pub(crate) fn introduces_answer(before: &str) -> bool {
     const WORDS: [&str; 9] = ["is", "are", "equals", "gives", "get", "be", "to", "therefore", "so"];

@@ -72,6 +72,10 @@ impl Options {
         {
             return Some(index).filter(|index| self.has(*index));
         }
+        if let Some((index, reason)) = reasoned(text) {
+            return Some(index)
+                .filter(|index| self.has_letters && self.has(*index) && !is_taken_back(reason));
+        }
         if let Some((index, remark)) = labeled(text) {
             return self.with_remark(index, remark);
         }
@@ -193,11 +197,26 @@ fn labeled(text: &str) -> Option<(usize, &str)> {
     if !letter.is_uppercase() {
         return None;
     }
-    const LINKS: [&str; 9] = [", ", "\n", " - ", " – ", " — ", " (", " because ", " since ", " is "];
+    const LINKS: [&str; 7] = [", ", "\n", " - ", " – ", " — ", " (", " is "];
     let link = LINKS.iter().find(|link| rest.starts_with(**link))?;
     let remark = &rest[link.len()..];
     let is_praise = ["correct", "right", "the "].iter().any(|praise| remark.starts_with(praise));
     (*link != " is " || is_praise).then_some((index, remark))
+}
+
+/// A letter with a reason, which may compare it with other options: `B because …`.
+fn reasoned(text: &str) -> Option<(usize, &str)> {
+    let head = text.trim_start_matches(['(', '[']);
+    let rest = head.get(1..)?.trim_start_matches([')', ']', ',']);
+    let reason = [" because ", " since "].iter().find_map(|link| rest.strip_prefix(link))?;
+    letter(&head[..1]).filter(|_| head.starts_with(char::is_uppercase)).map(|index| (index, reason))
+}
+
+/// Whether an explanation takes the answer back.
+fn is_taken_back(text: &str) -> bool {
+    const RETRACTIONS: [&str; 6] = ["wait", "actually", "correction", "sorry", "oops", "mistake"];
+    let lower = text.to_lowercase();
+    words(&lower).any(|word| RETRACTIONS.contains(&word))
 }
 
 /// The letters that a sentence names as an option or as the answer.

@@ -17,7 +17,7 @@ pub(super) fn compare(answer: &str, target: &str) -> ScorerVerdict {
             Equality::Undecided => is_undecided = true,
         }
     }
-    if numeric::target(target).is_some() {
+    if is_undecided && numeric::target(target).is_some() {
         return ScorerVerdict {
             is_correct: numeric::matches(answer, target, Ratio::ZERO),
             is_undecided: false,
@@ -45,9 +45,9 @@ fn claimed_formula(answer: &str) -> Option<&str> {
     answer.rsplit_once(" is ").map(|(_, formula)| formula.trim())
 }
 
-/// The text without spacing, sizes, delimiters and type commands.
+/// The text without spacing, sizes and delimiters, and without a type command around it.
 fn normalized(text: &str) -> String {
-    const DROPPED: [&str; 16] = [
+    const DROPPED: [&str; 12] = [
         r"\left",
         r"\right",
         r"\displaystyle",
@@ -56,21 +56,22 @@ fn normalized(text: &str) -> String {
         r"\:",
         r"\!",
         r"\quad",
-        r"\textbf",
-        r"\text",
-        r"\mathrm",
-        r"\mbox",
         "$",
         r"\(",
         r"\)",
         r"\ ",
     ];
     let mut text = text.to_lowercase().replace(r"\dfrac", r"\frac").replace(r"\tfrac", r"\frac");
+    for command in [r"\textbf{", r"\text{", r"\mathrm{", r"\mbox{"] {
+        if let Some(inner) = text.strip_prefix(command).and_then(|rest| rest.strip_suffix('}')) {
+            text = inner.to_owned();
+        }
+    }
     for dropped in DROPPED {
         if text.contains(dropped) {
             text = text.replace(dropped, "");
         }
     }
-    text.retain(|c| !c.is_whitespace() && c != '{' && c != '}');
+    text.retain(|c| !c.is_whitespace());
     text
 }

@@ -57,7 +57,24 @@ fn claimed(answer: &str) -> Option<Quantity> {
         let (before, result) = text.rsplit_once(link)?;
         if is_hedged(before) { None } else { quantity(result) }
     });
-    result.or_else(|| sentence(text))
+    result.or_else(|| sentence(text)).or_else(|| conclusion(text)).or_else(|| before_explanation(text))
+}
+
+/// The only number after the last "so" of a sentence: "9 eggs at $2 each, so she makes $18".
+fn conclusion(text: &str) -> Option<Quantity> {
+    const LINKS: [&str; 6] = [" so ", " therefore ", " thus ", "Therefore, ", "In total, ", "So, "];
+    let clause = LINKS.iter().filter_map(|link| Some(text.rfind(link)? + link.len())).max()?;
+    sentence(&text[clause..])
+}
+
+/// The number before an explanation in parentheses that has words of its own: "18 (9 for each)".
+fn before_explanation(text: &str) -> Option<Quantity> {
+    let (head, explanation) = text.strip_suffix(')')?.rsplit_once(" (")?;
+    let words = explanation.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).count();
+    if words < 2 || is_hedged(explanation) || explanation.contains("wait") {
+        return None;
+    }
+    sentence(head)
 }
 
 /// The number of a sentence, by the same rules as for generated problems.
