@@ -2,17 +2,20 @@
 
 mod aggregate;
 mod columns;
+mod derived;
 mod disagreements;
 mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
+mod problem_values;
 mod query_points;
 mod query_result;
 mod recount;
 mod response_counts;
 mod scan;
 mod stored_trial;
+mod sums;
 mod tables;
 mod trial_columns;
 mod trials;
@@ -30,6 +33,7 @@ pub use self::disagreements::{PointDisagreements, TestDisagreement};
 pub use self::find_trials::TestName;
 pub use self::locate_trials::{TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
+pub use self::problem_values::ProblemValues;
 pub use self::query_points::PointEstimate;
 pub use self::query_result::QueryResult;
 pub use self::response_counts::ResponseCounts;
@@ -45,6 +49,7 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 /// file or in two, counts once.
 pub struct PointsDb {
     study: PathBuf,
+    generation: String,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
     /// Evaluations without recorded finish reasons.

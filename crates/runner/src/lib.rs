@@ -23,4 +23,6 @@ mod run;
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, ForecastSummary, forecast};
 pub use probe::{ProbeError, list_local_models, list_models, send_test_request};
-pub use run::{EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run};
+pub use run::{
+    AdaptiveRounds, EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run,
+};
