@@ -17,7 +17,8 @@ use std::str::FromStr;
 
 pub use self::detect::{DetectedScorer, detect_scorer};
 
-use self::clean::{clean, without_answer_label};
+pub(crate) use self::clean::clean;
+use self::clean::without_answer_label;
 use crate::math::Ratio;
 use crate::{Test, normalize};
 

@@ -3,7 +3,7 @@
 use crate::extract::tidy;
 
 /// A text without `\boxed{…}`, formula delimiters, type commands, emphasis, quotes and final punctuation around it.
-pub(super) fn clean(text: &str) -> &str {
+pub(crate) fn clean(text: &str) -> &str {
     let mut text = text;
     loop {
         let before = text.len();
