@@ -7,11 +7,16 @@ pub(crate) fn clean(text: &str) -> &str {
     let mut text = text;
     loop {
         let before = text.len();
-        text = without_box(tidy(text));
+        text = without_box(without_double_period(tidy(text)));
         if text.len() == before {
             return text;
         }
     }
+}
+
+/// A sentence that ends with a target that ends with a period; three are an ellipsis, which says that something is missing.
+fn without_double_period(text: &str) -> &str {
+    text.strip_suffix("..").filter(|rest| !rest.ends_with('.')).unwrap_or(text)
 }
 
 /// What a box holds that encloses the whole text.

@@ -4,6 +4,7 @@
 
 mod difficulty;
 mod extract;
+mod math;
 mod python;
 mod scorers;
 mod scoring_revision;
