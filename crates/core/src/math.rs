@@ -34,7 +34,7 @@ pub(crate) enum Equality {
     Undecided,
 }
 
-/// Why a formula has no normal form. Not told to anyone: all of them are [`Equality::Undecided`].
+/// Why a formula has no normal form. All reasons are [`Equality::Undecided`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
