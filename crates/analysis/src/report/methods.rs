@@ -30,7 +30,7 @@ pub(super) fn methods(board: &Leaderboard) -> Vec<Block> {
     };
     let ties = match board.ties {
         Ties::Paired => {
-            "Ranks are ranges: a model ranks above another only if a paired test says so, at 5 % after Holm's correction over \
+            "Ranks are ranges: a model ranks above another only if a paired test shows it, at 5 % after Holm's correction over \
              all pairs."
         }
         Ties::V2 => "Ranks are ranges where v2 intervals overlap.",
