@@ -141,12 +141,11 @@ impl Options {
         let mut kept = Vec::new();
         let mut at = 0;
         while at < words.len() {
-            match longest_at(&options, &words[at..]) {
-                Some((_, length)) => at += length,
-                None => {
-                    kept.push(words[at]);
-                    at += 1;
-                }
+            if let Some((_, length)) = longest_at(&options, &words[at..]) {
+                at += length;
+            } else {
+                kept.push(words[at]);
+                at += 1;
             }
         }
         kept.join(" ")
@@ -176,6 +175,7 @@ fn without_likelihood(text: &str) -> &str {
 
 /// A letter that a text begins with, and what follows: `B. …`, `(B) …`, `B, …`, `B - …`, `option B: …`, `B because …`.
 fn labeled(text: &str) -> Option<(usize, &str)> {
+    const LINKS: [&str; 7] = [", ", "\n", " - ", " – ", " — ", " (", " is "];
     let text = ["option ", "choice ", "letter "]
         .iter()
         .find_map(|word| text.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word)))
@@ -197,7 +197,6 @@ fn labeled(text: &str) -> Option<(usize, &str)> {
     if !letter.is_uppercase() {
         return None;
     }
-    const LINKS: [&str; 7] = [", ", "\n", " - ", " – ", " — ", " (", " is "];
     let link = LINKS.iter().find(|link| rest.starts_with(**link))?;
     let remark = &rest[link.len()..];
     let is_praise = ["correct", "right", "the "].iter().any(|praise| remark.starts_with(praise));
