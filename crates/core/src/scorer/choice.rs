@@ -95,7 +95,9 @@ impl Options {
         let restated = !own.is_empty()
             && rest.strip_prefix(own).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
         if restated {
-            return (!is_denied(&self.without_options(&rest[own.len()..]))).then_some(index);
+            let after = &rest[own.len()..];
+            let is_alternative = matches!(words(after).next(), Some("or" | "and" | "but" | "nor" | "not"));
+            return (!is_alternative && !is_taken_back(after)).then_some(index);
         }
         let others = self.mentioned_texts(remark).into_iter().any(|other| other != index)
             || claimed_letters(remark).into_iter().any(|other| other != index)
@@ -267,7 +269,8 @@ fn stray_letters(text: &str) -> Vec<usize> {
 
 /// Whether a sentence denies, excludes or doubts what it names.
 fn is_denied(text: &str) -> bool {
-    const DENIALS: [&str; 20] = [
+    const DENIALS: [&str; 21] = [
+        "if",
         "not",
         "no",
         "or",
