@@ -37,6 +37,7 @@ mod sql;
 mod study;
 mod suite;
 mod tasks;
+mod verify;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -125,6 +126,7 @@ enum Command {
     Sql(sql::Sql),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
+    Verify(verify::Verify),
 }
 
 /// Parses the process arguments and runs the command.
@@ -216,6 +218,7 @@ fn run() -> Result<(), CliError> {
         Command::Sql(sql) => sql.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
+        Command::Verify(verify) => verify.run(global),
     }
 }
 

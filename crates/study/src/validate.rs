@@ -22,6 +22,8 @@ use crate::{
 
 const DEFAULT_TEMPLATE: &str = "zero-shot-cot";
 const DEFAULT_SAMPLER: &str = "greedy-2k";
+/// Maximum number of characters of a model or a display name, which every table and figure repeats.
+const MAX_NAME_LENGTH: usize = 512;
 
 pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { origin, text })?;
@@ -218,6 +220,8 @@ impl Validator<'_> {
     }
 
     fn eval(&mut self, raw: &RawEval) -> Result<Eval, StudyError> {
+        self.check_name_length(raw, keys::eval::MODEL, Some(&raw.model))?;
+        self.check_name_length(raw, keys::eval::NAME, raw.name.as_deref())?;
         let provider = self.provider(raw.provider.as_ref())?;
         let template = self.template(raw)?;
         let sampler = self.sampler(raw)?;
@@ -252,6 +256,15 @@ impl Validator<'_> {
             cache_namespace: raw.cache_namespace.clone().unwrap_or_default(),
             headers: self.headers(&raw.headers, raw.api_key_env.is_some())?,
         })
+    }
+
+    fn check_name_length(&self, raw: &RawEval, key: &str, name: Option<&str>) -> Result<(), StudyError> {
+        let length = name.map_or(0, |name| name.chars().count());
+        if length <= MAX_NAME_LENGTH {
+            return Ok(());
+        }
+        let problem = format!("`{key}` has {length} characters; expected at most {MAX_NAME_LENGTH}");
+        Err(self.document.error(raw.span.clone(), problem))
     }
 
     fn provider(&self, name: Option<&Spanned<String>>) -> Result<Provider, StudyError> {

@@ -7,11 +7,11 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
-use futures_util::StreamExt;
 use reasonscape_ingest::column_to_json;
 use serde_json::Value;
 
 use super::PointsDb;
+use super::columns::next_batch;
 use crate::BoxFuture;
 use crate::PointsError;
 use crate::error::parquet_message;
@@ -54,7 +54,7 @@ impl QueryResult {
     /// # Errors
     /// A [`PointsError`] if a file can't be read or a function rejects its arguments.
     pub async fn next(&mut self) -> Result<Option<Vec<Vec<Value>>>, PointsError> {
-        match self.stream.next().await {
+        match next_batch(&mut self.stream).await {
             None => Ok(None),
             Some(batch) => Ok(Some(rows(&batch?)?)),
         }
@@ -77,7 +77,7 @@ impl QueryResult {
             let mut writer =
                 ArrowWriter::try_new(out, self.stream.schema(), Some(properties)).map_err(failed)?;
             let mut written = 0;
-            while let Some(batch) = self.stream.next().await {
+            while let Some(batch) = next_batch(&mut self.stream).await {
                 let batch = batch?;
                 written += batch.num_rows() as u64;
                 writer.write(&batch).map_err(failed)?;
