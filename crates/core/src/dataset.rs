@@ -104,7 +104,9 @@ impl Dataset {
     pub fn with_scorer(self, scorer: Scorer) -> Self {
         let score = |task: &Arc<DatasetTask>| {
             let mut items = task.items.clone();
-            items.iter_mut().for_each(|item| item.set_scorer(scorer));
+            for item in &mut items {
+                item.set_scorer(scorer);
+            }
             // The version identifies the questions; how they are scored isn't part of it.
             Arc::new(DatasetTask { name: task.name.clone(), version: task.version, items })
         };

@@ -83,7 +83,7 @@ impl Item {
     /// What is wrong with a target: a reply that states it would be incorrect, or it isn't what its scorer compares.
     pub fn target_problem(&self) -> Option<String> {
         let scorer = self.test.scorer?;
-        let problem = self.targets().find_map(|target| {
+        self.targets().find_map(|target| {
             let what = scorer.target_problem(target).or_else(|| {
                 (!["", "Answer: "].iter().all(|before| self.is_found(scorer, &format!("{before}{target}")))).then(|| {
                     "is not found by the extraction of answers, so a reply that states it is scored incorrect"
@@ -92,8 +92,7 @@ impl Item {
             })?;
             let shown: String = target.chars().take(60).collect();
             Some(format!("target `{}` {what}", shown.escape_debug()))
-        });
-        problem
+        })
     }
 
     /// Whether a reply is scored correct.

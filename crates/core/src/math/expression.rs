@@ -53,17 +53,15 @@ impl Atoms {
     }
 
     fn intern(&mut self, atom: Atom) -> Result<AtomId, Unreadable> {
-        let index = match self.atoms.iter().position(|known| *known == atom) {
-            Some(index) => index,
-            None => {
-                let symbols = self.atoms.iter().filter(|known| matches!(known, Atom::Symbol(_))).count();
-                if self.atoms.len() >= MAX_ATOMS || matches!(atom, Atom::Symbol(_)) && symbols >= MAX_SYMBOLS
-                {
-                    return Err(Unreadable);
-                }
-                self.atoms.push(atom);
-                self.atoms.len() - 1
+        let index = if let Some(index) = self.atoms.iter().position(|known| *known == atom) {
+            index
+        } else {
+            let symbols = self.atoms.iter().filter(|known| matches!(known, Atom::Symbol(_))).count();
+            if self.atoms.len() >= MAX_ATOMS || matches!(atom, Atom::Symbol(_)) && symbols >= MAX_SYMBOLS {
+                return Err(Unreadable);
             }
+            self.atoms.push(atom);
+            self.atoms.len() - 1
         };
         AtomId::try_from(index).map_err(|_| Unreadable)
     }
@@ -199,7 +197,7 @@ impl Atoms {
         exponent: &Expression,
     ) -> Result<Expression, Unreadable> {
         let Some(exponent) = exponent.as_constant() else {
-            let (base, exponent) = (self.key(base)?, self.key(exponent)?);
+            let (base, exponent) = (base.key()?, exponent.key()?);
             return self.opaque(format!("({base})^({exponent})"));
         };
         let Some(whole) = exponent.integer() else { return self.root(base, exponent) };
@@ -307,27 +305,6 @@ impl Atoms {
         let right = self.multiply(&b.numerator, &a.denominator)?;
         left.quotient(&right)
     }
-
-    /// A text that is the same for equal expressions, except for fractions that can be reduced.
-    pub(super) fn key(&self, expression: &Expression) -> Result<String, Unreadable> {
-        let leading = expression.denominator.0.values().next().copied().ok_or(Unreadable)?;
-        let mut key = String::new();
-        for (part, polynomial) in [&expression.numerator, &expression.denominator].into_iter().enumerate() {
-            if part == 1 {
-                if polynomial.as_constant().is_some() {
-                    break;
-                }
-                key.push('/');
-            }
-            for (monomial, coefficient) in &polynomial.clone().scaled(leading.inverse()?)?.0 {
-                let _ = write!(key, "+{}:{}", coefficient.numerator(), coefficient.denominator());
-                for (atom, exponent) in &monomial.0 {
-                    let _ = write!(key, "*{atom}^{}:{}", exponent.numerator(), exponent.denominator());
-                }
-            }
-        }
-        Ok(key)
-    }
 }
 
 /// A term after reduction.
@@ -343,6 +320,27 @@ impl Expression {
 
     pub(super) fn as_constant(&self) -> Option<Ratio> {
         self.numerator.as_constant()?.over(self.denominator.as_constant()?).ok()
+    }
+
+    /// A text that is the same for equal expressions, except for fractions that can be reduced.
+    pub(super) fn key(&self) -> Result<String, Unreadable> {
+        let leading = self.denominator.0.values().next().copied().ok_or(Unreadable)?;
+        let mut key = String::new();
+        for (part, polynomial) in [&self.numerator, &self.denominator].into_iter().enumerate() {
+            if part == 1 {
+                if polynomial.as_constant().is_some() {
+                    break;
+                }
+                key.push('/');
+            }
+            for (monomial, coefficient) in &polynomial.clone().scaled(leading.inverse()?)?.0 {
+                let _ = write!(key, "+{}:{}", coefficient.numerator(), coefficient.denominator());
+                for (atom, exponent) in &monomial.0 {
+                    let _ = write!(key, "*{atom}^{}:{}", exponent.numerator(), exponent.denominator());
+                }
+            }
+        }
+        Ok(key)
     }
 
     pub(super) fn scaled(self, factor: Ratio) -> Result<Self, Unreadable> {

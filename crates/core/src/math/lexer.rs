@@ -364,9 +364,8 @@ impl<'t> Lexer<'t> {
             }
             '|' => self.push(Token::Open('|')),
             '%' => self.push(Token::Percent),
-            '$' => {}
             '\\' => self.push(Token::Row),
-            ',' | ';' | ':' | '!' | ' ' | '(' | ')' | '[' | ']' | '\n' => {}
+            '$' | ',' | ';' | ':' | '!' | ' ' | '(' | ')' | '[' | ']' | '\n' => {}
             _ => return Err(Unreadable),
         }
         Ok(())

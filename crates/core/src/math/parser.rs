@@ -376,25 +376,20 @@ impl Parser<'_> {
         loop {
             if self.take(&Token::Subscript) {
                 let base = self.argument()?;
-                key = format!("{key}_{}", self.atoms.key(&base)?);
+                key = format!("{key}_{}", base.key()?);
             } else if self.take(&Token::Power) {
                 power = Some(self.argument()?);
             } else {
                 break;
             }
         }
-        let argument = match self.peek() {
-            Some(Token::Open('(') | Token::Begin) => expression(self.factor()?)?,
-            _ => {
-                let mut argument = expression(self.factor()?)?;
-                while matches!(self.peek(), Some(Token::Symbol(_) | Token::Fraction | Token::Root)) {
-                    let factor = expression(self.factor()?)?;
-                    argument = self.atoms.product(&argument, &factor)?;
-                }
-                argument
-            }
-        };
-        let argument = self.atoms.key(&argument)?;
+        let is_bracketed = matches!(self.peek(), Some(Token::Open('(') | Token::Begin));
+        let mut argument = expression(self.factor()?)?;
+        while !is_bracketed && matches!(self.peek(), Some(Token::Symbol(_) | Token::Fraction | Token::Root)) {
+            let factor = expression(self.factor()?)?;
+            argument = self.atoms.product(&argument, &factor)?;
+        }
+        let argument = argument.key()?;
         let value = self.atoms.opaque(format!("{key}({argument})"))?;
         match power {
             Some(power) => self.atoms.power(&value, &power),

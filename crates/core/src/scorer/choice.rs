@@ -95,7 +95,9 @@ impl Options {
         let restated = !own.is_empty()
             && rest.strip_prefix(own).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
         if restated {
-            return (!is_denied(&self.without_options(&rest[own.len()..]))).then_some(index);
+            let after = &rest[own.len()..];
+            let is_alternative = matches!(words(after).next(), Some("or" | "and" | "but" | "nor" | "not"));
+            return (!is_alternative && !is_taken_back(after)).then_some(index);
         }
         let others = self.mentioned_texts(remark).into_iter().any(|other| other != index)
             || claimed_letters(remark).into_iter().any(|other| other != index)
@@ -141,12 +143,11 @@ impl Options {
         let mut kept = Vec::new();
         let mut at = 0;
         while at < words.len() {
-            match longest_at(&options, &words[at..]) {
-                Some((_, length)) => at += length,
-                None => {
-                    kept.push(words[at]);
-                    at += 1;
-                }
+            if let Some((_, length)) = longest_at(&options, &words[at..]) {
+                at += length;
+            } else {
+                kept.push(words[at]);
+                at += 1;
             }
         }
         kept.join(" ")
@@ -176,6 +177,7 @@ fn without_likelihood(text: &str) -> &str {
 
 /// A letter that a text begins with, and what follows: `B. …`, `(B) …`, `B, …`, `B - …`, `option B: …`, `B because …`.
 fn labeled(text: &str) -> Option<(usize, &str)> {
+    const LINKS: [&str; 7] = [", ", "\n", " - ", " – ", " — ", " (", " is "];
     let text = ["option ", "choice ", "letter "]
         .iter()
         .find_map(|word| text.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word)))
@@ -197,7 +199,6 @@ fn labeled(text: &str) -> Option<(usize, &str)> {
     if !letter.is_uppercase() {
         return None;
     }
-    const LINKS: [&str; 7] = [", ", "\n", " - ", " – ", " — ", " (", " is "];
     let link = LINKS.iter().find(|link| rest.starts_with(**link))?;
     let remark = &rest[link.len()..];
     let is_praise = ["correct", "right", "the "].iter().any(|praise| remark.starts_with(praise));
@@ -268,7 +269,8 @@ fn stray_letters(text: &str) -> Vec<usize> {
 
 /// Whether a sentence denies, excludes or doubts what it names.
 fn is_denied(text: &str) -> bool {
-    const DENIALS: [&str; 20] = [
+    const DENIALS: [&str; 21] = [
+        "if",
         "not",
         "no",
         "or",
