@@ -85,9 +85,10 @@ impl Reader {
             .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'removals'")
             .and_then(|mut statement| statement.exists([]))
             .map_err(to_cache_error)?;
-        let pruned = match has_removals {
-            true => sum("SELECT coalesce(sum(entries), 0) FROM removals WHERE last >= ?1")?,
-            false => 0,
+        let pruned = if has_removals {
+            sum("SELECT coalesce(sum(entries), 0) FROM removals WHERE last >= ?1")?
+        } else {
+            0
         };
         let kept = sum("SELECT count(*) FROM entries WHERE id <= ?1")?;
         Ok(watermark.entries.saturating_sub(kept + pruned))

@@ -215,6 +215,7 @@ impl Drop for Shared {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the last sync ends before the connection closes")]
 fn run_writer(
     mut write_connection: WriteConnection,
     mut owner: Owner,
