@@ -130,9 +130,14 @@ fn last_phrase(text: &str) -> Option<AnswerMarker<'_>> {
     None
 }
 
+/// How far the end of a bracketed tag or of a JSON value is looked for: without a limit, a text of many tags that are never
+/// closed would take quadratic time.
+const MAX_MARKED_LEN: usize = 4096;
+
 /// What `[ANSWER]…[/ANSWER]` holds, with the word "answer" at `start`; one line if it isn't closed.
 fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
     let inner = text[start + "answer".len()..].strip_prefix(']').filter(|_| text[..start].ends_with('['))?;
+    let inner = head(inner, MAX_MARKED_LEN);
     let answer = match find_ignore_case(inner, "[/answer]") {
         Some(close) => &inner[..close],
         None => first_line(inner),
@@ -143,7 +148,7 @@ fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
 /// The value of `"answer": …` at the end of a JSON object, with the word "answer" at `start`.
 fn member_at(text: &str, start: usize) -> Option<&str> {
     let rest = text[start + "answer".len()..].strip_prefix('"').filter(|_| text[..start].ends_with('"'))?;
-    let value = rest.trim_start().strip_prefix(':')?.trim_start();
+    let value = head(rest, MAX_MARKED_LEN).trim_start().strip_prefix(':')?.trim_start();
     let length = if let Some(string) = value.strip_prefix('"') {
         let mut escaped = false;
         let is_end = |byte: u8| {
