@@ -132,14 +132,15 @@ fn last_phrase(text: &str) -> Option<AnswerMarker<'_>> {
 
 /// How far the end of a bracketed tag or of a JSON value is looked for: without a limit, a text of many tags that are never
 /// closed would take quadratic time.
-const MAX_MARKED_LEN: usize = 4096;
+const MAX_MARKED_LEN: usize = 2048;
 
 /// What `[ANSWER]…[/ANSWER]` holds, with the word "answer" at `start`; one line if it isn't closed.
 fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
     let inner = text[start + "answer".len()..].strip_prefix(']').filter(|_| text[..start].ends_with('['))?;
     let inner = head(inner, MAX_MARKED_LEN);
-    let answer = match find_ignore_case(inner, "[/answer]") {
-        Some(close) => &inner[..close],
+    let mut brackets = inner.match_indices('[');
+    let answer = match brackets.find(|(at, _)| starts_with_ignore_case(&inner[*at..], "[/answer]")) {
+        Some((close, _)) => &inner[..close],
         None => first_line(inner),
     };
     Some(answer.trim()).filter(|answer| !answer.is_empty())
@@ -158,7 +159,7 @@ fn member_at(text: &str, start: usize) -> Option<&str> {
         };
         string.bytes().position(is_end)? + 2
     } else {
-        bracketed_value(value).or_else(|| value.find(['}', ',', '\n']))?
+        if value.starts_with(['[', '{']) { bracketed_value(value) } else { value.find(['}', ',', '\n']) }?
     };
     let after = value[length..].trim_start();
     let value = value[..length].trim();

@@ -166,13 +166,3 @@ fn row_scorer_overrides_the_scorer_of_the_dataset() {
     assert_eq!(names, ["numeric", "exact"]);
     assert_eq!(dataset.tasks()[0].version(), version);
 }
-
-/// Each takes minutes if a search for the end of a tag or value goes to the end of the text every time.
-#[test]
-fn tags_that_are_never_closed_take_linear_time() {
-    for piece in
-        ["[answer]\n", "\"answer\": [", "\"answer\": \"\\", "answer (", "a,\n", "answer\n", "- answer\n"]
-    {
-        let _ = extract(&Reply::from(piece.repeat(100_000).as_str()));
-    }
-}
