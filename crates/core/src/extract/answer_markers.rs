@@ -130,11 +130,17 @@ fn last_phrase(text: &str) -> Option<AnswerMarker<'_>> {
     None
 }
 
+/// How far the end of a bracketed tag or of a JSON value is looked for: without a limit, a text of many tags that are never
+/// closed would take quadratic time.
+const MAX_MARKED_LEN: usize = 2048;
+
 /// What `[ANSWER]…[/ANSWER]` holds, with the word "answer" at `start`; one line if it isn't closed.
 fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
     let inner = text[start + "answer".len()..].strip_prefix(']').filter(|_| text[..start].ends_with('['))?;
-    let answer = match find_ignore_case(inner, "[/answer]") {
-        Some(close) => &inner[..close],
+    let inner = head(inner, MAX_MARKED_LEN);
+    let mut brackets = inner.match_indices('[');
+    let answer = match brackets.find(|(at, _)| starts_with_ignore_case(&inner[*at..], "[/answer]")) {
+        Some((close, _)) => &inner[..close],
         None => first_line(inner),
     };
     Some(answer.trim()).filter(|answer| !answer.is_empty())
@@ -143,7 +149,7 @@ fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
 /// The value of `"answer": …` at the end of a JSON object, with the word "answer" at `start`.
 fn member_at(text: &str, start: usize) -> Option<&str> {
     let rest = text[start + "answer".len()..].strip_prefix('"').filter(|_| text[..start].ends_with('"'))?;
-    let value = rest.trim_start().strip_prefix(':')?.trim_start();
+    let value = head(rest, MAX_MARKED_LEN).trim_start().strip_prefix(':')?.trim_start();
     let length = if let Some(string) = value.strip_prefix('"') {
         let mut escaped = false;
         let is_end = |byte: u8| {
@@ -153,7 +159,7 @@ fn member_at(text: &str, start: usize) -> Option<&str> {
         };
         string.bytes().position(is_end)? + 2
     } else {
-        bracketed_value(value).or_else(|| value.find(['}', ',', '\n']))?
+        if value.starts_with(['[', '{']) { bracketed_value(value) } else { value.find(['}', ',', '\n']) }?
     };
     let after = value[length..].trim_start();
     let value = value[..length].trim();
