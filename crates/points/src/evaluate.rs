@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reasonscape_cache::{Cache, Marks, Watermark};
-use reasonscape_core::{Json, Point, cache_key};
+use reasonscape_core::{Dataset, Json, Point, cache_key};
 use reasonscape_ingest::Progress;
 use reasonscape_study::{Eval, Selection, Study, is_selected, planned_requests, selected_points};
 use serde::Serialize;
@@ -199,6 +199,8 @@ fn inputs(
     let list = |items: Vec<Json>| Json::Array(items);
     // The version of a dataset is a hash of it.
     let version = points.first().map_or(0, |point| i64::from(point.task.version()));
+    let scorer = study.dataset.as_ref().and_then(Dataset::scorer);
+    let scorer = scorer.map_or(Json::Null, |scorer| text(&scorer.to_string()));
     let points = points.iter().map(|point| {
         let manifolds = point.manifolds.iter().map(|id| text(id)).collect();
         list(vec![
@@ -221,6 +223,7 @@ fn inputs(
         Json::Int(study.seed),
         Json::Int(i64::from(study.repeats)),
         Json::Int(version),
+        scorer,
         list(points.collect()),
     ])))
 }

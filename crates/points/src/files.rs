@@ -11,7 +11,8 @@ use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use datafusion::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use datafusion::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use datafusion::parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 
 use crate::error::{panic_message, parquet_message};
@@ -162,6 +163,18 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
 }
 
 impl FileInfo {
+    /// Whether some trial is not the first sample of its problem, as far as the footer tells.
+    pub(crate) fn may_have_repeats(&self) -> bool {
+        let columns = self.footer().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        columns.filter(|column| column.column_path().string() == "repeat").any(|column| {
+            let max = match column.statistics() {
+                Some(Statistics::Int32(repeats)) => repeats.max_opt().copied(),
+                _ => None,
+            };
+            max.is_none_or(|max| max > 0)
+        })
+    }
+
     /// The footer's metadata on the columns.
     pub(crate) fn footer(&self) -> &Arc<ParquetMetaData> {
         self.metadata.metadata()

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasonscape_core::{Dataset, Suite};
+use reasonscape_core::{Dataset, Scorer, Suite};
 use reasonscape_providers::Provider;
 use toml::Spanned;
 
@@ -30,11 +30,21 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
     let mut validator = Validator { document: raw.document, dir, templates: HashMap::new() };
     let (suite, suite_text, dataset) = match &raw.problems {
         RawProblems::Suite(name) => {
+            if let Some(scorer) = &raw.scorer {
+                let problem =
+                    "`scorer` only applies to a `dataset`; generated problems are scored by their task";
+                return Err(raw.document.error(scorer.span(), problem));
+            }
             let (suite, text) = validator.suite(name)?;
             (suite, text, None)
         }
         RawProblems::Dataset(path) => {
+            let scorer = validator.scorer(raw.scorer.as_ref())?;
             let dataset = validator.dataset(path)?;
+            let dataset = match scorer {
+                Some(scorer) => dataset.with_scorer(scorer),
+                None => dataset,
+            };
             (dataset.suite(), String::new(), Some(dataset))
         }
     };
@@ -128,6 +138,13 @@ impl Validator<'_> {
             Ok(suite) => Ok((suite, text)),
             Err(error) => Err(StudyError::Invalid { origin, line: error.line, problem: error.problem }),
         }
+    }
+
+    fn scorer(&self, name: Option<&Spanned<String>>) -> Result<Option<Scorer>, StudyError> {
+        name.map(|name| {
+            name.get_ref().parse().map_err(|problem: String| self.document.error(name.span(), problem))
+        })
+        .transpose()
     }
 
     /// Reads a JSONL file in the study directory. The error names the first invalid line.

@@ -15,16 +15,17 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::DataFrame;
 use futures_util::{FutureExt, StreamExt};
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::likelihood::PointSums;
 
 use crate::error::panic_message;
 use crate::schema::SUM_COLUMNS;
-use crate::{Mean, PointsError, SamplingRule, TrialCounts};
+use crate::{Mean, PointsError, SamplingRule, TrialCounts, query_threads};
 
 /// Runs a query and returns its rows as one batch.
 pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
     let schema = Arc::new(frame.schema().as_arrow().clone());
-    let batches = AssertUnwindSafe(frame.collect())
+    let batches = AssertUnwindSafe(query_threads::collect(frame))
         .catch_unwind()
         .await
         .map_err(|panic| decoder_failure(&*panic))??;
@@ -265,6 +266,7 @@ impl CountColumns {
             reasoning_tokens: mean(8),
             latency_ms: number(10),
             compressed_size: number(11),
+            problems: ClusteredRate::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::{Int64Array, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
@@ -136,6 +136,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         remarks.push(format!("{duplicates} trials are stored more than once and count once"));
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
+    let has_repeats = files.iter().any(FileInfo::may_have_repeats);
     let (points, implausible) = without_implausible_sums(&points)?;
     if implausible > 0 {
         remarks.push(format!(
@@ -149,6 +150,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     Ok(PointsDb {
         study: study.to_owned(),
         generation,
+        stores_derived: false,
         evals,
         sources,
         truncation_unknown,
@@ -157,6 +159,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         manifest_generation,
         points,
         session,
+        has_repeats,
+        problem_clusters: OnceLock::new(),
     })
 }
 

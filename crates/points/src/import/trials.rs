@@ -1,6 +1,6 @@
 //! Writes the samples of a log as trials of a study: read and compressed on all cores, written by one thread meanwhile.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use reasonscape_core::{CacheKey, EntryId};
 use reasonscape_core::{Json, Outcome, cache_key, canonical_json};
 use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
 use reasonscape_providers::Usage;
+use reasonscape_stats::Confidence;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_study::EvalId;
 use serde_json::{Value, json};
 
@@ -179,6 +181,7 @@ impl TrialBuilder {
     fn unit(self, log: &Log, summary: IngestSummary) -> ImportedUnit {
         let n = summary.counts.n;
         let mean = |sum: f64| (n > 0).then(|| sum / n as f64);
+        let accuracy = summary.accuracy.interval(Confidence::P95);
         ImportedUnit {
             truncation_known: self.info.is_truncation_known,
             eval: self.eval,
@@ -186,7 +189,9 @@ impl TrialBuilder {
             log: log.path().to_owned(),
             score: self.info.score,
             counts: summary.counts,
-            accuracy: mean(summary.correct as f64),
+            accuracy: accuracy.point,
+            accuracy_low: accuracy.point.map(|_| accuracy.low),
+            accuracy_high: accuracy.point.map(|_| accuracy.high),
             mean_score: mean(summary.score_sum),
             log_score: log.reported_score(),
             partial: summary.partial,
@@ -200,7 +205,8 @@ impl TrialBuilder {
 /// The result of importing one log.
 struct IngestSummary {
     counts: TrialCounts,
-    correct: u64,
+    /// Problems as clusters.
+    accuracy: ClusteredRate,
     score_sum: f64,
     partial: u64,
     truncated_correct: u64,
@@ -251,6 +257,8 @@ struct TrialWriter {
     importer: Importer,
     /// Index and repeat of the trials so far.
     seen: HashSet<(u64, u32)>,
+    /// Trials and correct trials of each problem, by its index.
+    problems: HashMap<u64, [u64; 2]>,
     summary: IngestSummary,
 }
 
@@ -265,9 +273,10 @@ impl TrialWriter {
             writer: UnitWriter::within(publication, study, builder.eval.clone(), &builder.info.task)?,
             importer: cache.importer()?,
             seen: HashSet::new(),
+            problems: HashMap::new(),
             summary: IngestSummary {
                 counts: TrialCounts::default(),
-                correct: 0,
+                accuracy: ClusteredRate::default(),
                 score_sum: 0.0,
                 partial: 0,
                 truncated_correct: 0,
@@ -298,7 +307,8 @@ impl TrialWriter {
                         let summary = &mut self.summary;
                         summary.score_sum += score;
                         summary.implausible_usage += u64::from(has_implausible_usage);
-                        summary.correct += u64::from(is_correct);
+                        let [n, correct] = self.problems.entry(trial.index).or_default();
+                        (*n, *correct) = (*n + 1, *correct + u64::from(is_correct));
                         summary.partial += u64::from(score != 0.0 && score != 1.0);
                         summary.truncated_correct +=
                             u64::from(is_correct && trial.status == Outcome::Truncated);
@@ -324,6 +334,9 @@ impl TrialWriter {
         self.importer.finish()?;
         let implausible_usage = Some(self.summary.implausible_usage).filter(|count| *count > 0);
         self.summary.counts = self.writer.replace(&Provenance { implausible_usage, ..provenance.clone() })?;
+        for [n, correct] in self.problems.into_values() {
+            self.summary.accuracy.add(n, correct)?;
+        }
         Ok(self.summary)
     }
 }

@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use reasonscape_core::Item;
+use reasonscape_core::{Item, detect_scorer};
 use reasonscape_study::{Selection, check_selection};
 use reasonscape_study::{write_file, write_study};
 
 use super::create_request::{CreateRunRequest, RunSource};
 use super::errors::{StudyFileError, invalid_lines_error, io_error};
-use super::form_options::is_allowed_key_var;
 use super::record::RunRecord;
 use super::{Runs, describe_source, run_name, selected};
 use crate::error::ApiError;
@@ -54,7 +53,6 @@ impl Runs {
     }
 
     fn create_from_suite(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
-        self.check_key_var(request.api_key_env.as_deref())?;
         if let Some(name) = request.built_in_suite()? {
             return self.create_with_study(request, name, &format!("suite = \"{name}\""), |_| Ok(()));
         }
@@ -65,14 +63,14 @@ impl Runs {
             return self.create_with_study(request, &home.suite.name, "suite = \"suite.toml\"", write);
         };
         let (file, lines) = (format!("{}.jsonl", run_name::slug(dataset.name())), dataset.to_lines());
-        let line = format!("dataset = \"{file}\"");
+        let scorer = dataset.scorer().map(|scorer| format!("\nscorer = \"{scorer}\"")).unwrap_or_default();
+        let line = format!("dataset = \"{file}\"{scorer}");
         self.create_with_study(request, dataset.name(), &line, |folder| {
             write_text(&folder.join(&file), &lines)
         })
     }
 
     fn create_from_dataset(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
-        self.check_key_var(request.api_key_env.as_deref())?;
         let Some(name) = &request.dataset else {
             return Err(ApiError::bad_request("missing `dataset`; select an uploaded dataset or upload one"));
         };
@@ -87,7 +85,7 @@ impl Runs {
         };
         let lines: String = items.iter().map(Item::to_json).map(|item| format!("{item}\n")).collect();
         let copy = format!("{}.jsonl", dataset_name(&file));
-        let line = format!("dataset = \"{copy}\"");
+        let line = format!("dataset = \"{copy}\"\nscorer = \"{}\"", detect_scorer(&items).scorer);
         self.create_with_study(request, &dataset_name(&file), &line, |folder| {
             write_text(&folder.join(&copy), &lines)
         })
@@ -106,6 +104,9 @@ impl Runs {
             run_name::new_folder(&self.store.folder(), called).map_err(|error| io_error(&error))?;
         let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
         let study = cleanup_on_error(&folder, study)?;
+        self.check_keys(study.evals.iter()).inspect_err(|_| {
+            let _ = fs::remove_dir_all(&folder);
+        })?;
         let study = Arc::new(study);
         self.store.cache_study(&folder, &study);
         let mut record = RunRecord::new(&name, describe_source(&study));
@@ -113,20 +114,6 @@ impl Runs {
         record.models = study.evals.iter().map(|eval| eval.name.clone()).collect();
         cleanup_on_error(&folder, record.save(&folder))?;
         Ok(record)
-    }
-
-    /// Clients choose where a key is sent, so only keys of model providers and those that the study names may be used.
-    fn check_key_var(&self, name: Option<&str>) -> Result<(), ApiError> {
-        let Some(name) = name else { return Ok(()) };
-        let of_study = self.store.home_study().and_then(Result::ok);
-        let is_named = of_study
-            .is_some_and(|study| study.evals.iter().any(|eval| eval.api_key_env.as_deref() == Some(name)));
-        if is_named || is_allowed_key_var(name) {
-            return Ok(());
-        }
-        Err(ApiError::bad_request(
-            "`api_key_env` is not allowed; expected a variable that ends in `_API_KEY` or that study.toml names",
-        ))
     }
 }
 

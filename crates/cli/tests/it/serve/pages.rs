@@ -17,19 +17,14 @@ fn leaderboard_shows_scores_with_intervals() {
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     let scores = server.get("/api/v1/leaderboard").json();
     for row in scores["rows"].as_array().unwrap() {
-        let number = |name: &str| row["score"][name].as_f64().unwrap();
-        let shown = format!(
-            "<b>{:.0}</b> <small title=\"v2 margin; not a 95 % confidence interval, see docs/coverage\">± {:.0}</small>",
-            number("center"),
-            number("margin")
-        );
+        let number = |name: &str| row["reason_score"][name].as_f64().unwrap();
+        let interval = format!("{:.0} to {:.0}", number("ci_low"), number("ci_high"));
+        let shown = format!("<b>{:.0}</b><small title=\"95 % CI\">{interval}</small>", number("estimate"));
         assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
-        let drawn = format!(
-            "{:.0}, v2 margin from {:.0} to {:.0}",
-            number("center"),
-            number("ci_low"),
-            number("ci_high")
-        );
+        let v2 = |name: &str| row["score"][name].as_f64().unwrap();
+        let shown = format!(">{:.0} ± {:.0}</td>", v2("center"), v2("margin"));
+        assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
+        let drawn = format!("{:.0}, 95 % CI {interval}", number("estimate"));
         assert!(page.body.contains(&format!("aria-label=\"{drawn}\"")), "{drawn}");
         for task in row["tasks"].as_object().unwrap().values() {
             let percent = |name: &str| 100.0 * task[name].as_f64().unwrap();
@@ -174,9 +169,9 @@ fn trial_links_to_its_neighbors_in_the_list() {
 
 #[test]
 fn serves_below_the_base_path() {
-    let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame"]);
+    let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame-012345678"]);
     assert!(server.url.ends_with("/scores/"), "{}", server.url);
-    let bearer = [("Authorization", "Bearer open-sesame")];
+    let bearer = [("Authorization", "Bearer open-sesame-012345678")];
     for path in ["/scores/", "/scores/compare", "/scores/compare/tests", "/scores/trials"] {
         let page = server.request("GET", path, &bearer, "").body;
         for attribute in ["href=\"", "src=\"", "action=\""] {
@@ -192,7 +187,7 @@ fn serves_below_the_base_path() {
         "POST",
         "/scores/login",
         &[("Origin", &format!("https://{}", server.address))],
-        "token=open-sesame",
+        "token=open-sesame-012345678",
     );
     assert!(
         entered.header("set-cookie").unwrap().ends_with("; Path=/scores/; HttpOnly; SameSite=Strict; Secure")
