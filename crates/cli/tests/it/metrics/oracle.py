@@ -102,7 +102,8 @@ def proportion(pairs):
     m = math.fsum(means) / len(means)
     most = m * (1 - m)
     deviations = math.fsum((one - m) ** 2 for one in means)
-    effective = len(means) ** 2 * most / (deviations + most) if most > 0 else len(means)
+    # With four tasks of the largest variance, so that a few equal values are no certainty.
+    effective = len(means) ** 2 * most / (deviations + 4 * most) if most > 0 else len(means)
     low, high = wilson(m * effective, effective)
     return value, min(low, value), max(high, value), n
 
@@ -251,8 +252,9 @@ def summary(rows):
         if len({task for task, _ in several}) == len(several):
             k = max(map(len, several.values()))
             enough = [(task, held) for (task, _), held in several.items() if len(held) >= k]
-            # One task alone has the interval of one trial.
-            alone = lambda found: (found[0], *wilson(found[0], 1), found[3]) if len(enough) == 1 else found
+            # One task alone: as one trial, or a quarter of one between 0 and 1.
+            worth = lambda share: 1 if share in (0, 1) else 0.25
+            alone = lambda found: (found[0], *wilson(found[0] * worth(found[0]), worth(found[0])), found[3]) if len(enough) == 1 else found
             found["pass_at_k"] = alone(proportion([(task, passes(held, k, any)) for task, held in enough]))
             found["pass_hat_k"] = alone(proportion([(task, passes(held, k, all)) for task, held in enough]))
             parts = split(list(several.values()))
