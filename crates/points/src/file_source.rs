@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use bytes::{Buf, Bytes};
 use datafusion::parquet::errors::ParquetError;
-use datafusion::parquet::file::metadata::ParquetMetaData;
+use datafusion::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use datafusion::parquet::file::reader::{ChunkReader, Length};
 
 use crate::PointsError;
@@ -114,7 +114,7 @@ impl FileSource {
         let ranges = chunk_ranges(metadata)?;
         let hashes = entry.chunk_hashes().filter(|hashes| hashes.len() == ranges.len());
         let hashes = hashes.ok_or("manifest.json does not have the hashes of its columns")?;
-        let names = metadata.row_groups().iter().flat_map(|group| group.columns());
+        let names = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
         let mut chunks: Vec<HashedChunk> = ranges
             .into_iter()
             .zip(hashes)
@@ -196,7 +196,7 @@ impl FileSource {
 
 /// The position of each column chunk, by row group and column.
 pub(crate) fn chunk_ranges(metadata: &ParquetMetaData) -> Result<Vec<Range<u64>>, String> {
-    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let columns = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
     columns
         .map(|column| {
             let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());

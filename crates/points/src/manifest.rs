@@ -4,6 +4,7 @@
 //! them (see [`publish`](crate::publish)). A study without a manifest consists of the files in its directories.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,7 @@ impl FileEntry {
                 return Err(damaged(format!("a column ends at byte {} of {size}", range.end)));
             }
             let bytes = read_at(&file, &range).map_err(PointsError::io("read", path))?;
-            chunks.push_str(&format!("{:016x}", hash(&bytes)));
+            write!(chunks, "{:016x}", hash(&bytes)).expect("a string takes any text");
         }
         Ok(Self { size, pair: pair.to_owned(), footer: format!("{:016x}", hash(footer)), chunks })
     }

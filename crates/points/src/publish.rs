@@ -151,7 +151,7 @@ pub(crate) fn tidy_up(study: &Path) {
     let is_complete = manifest.valid().is_some_and(|manifest| {
         let names = [FileKind::Trials, FileKind::Points]
             .into_iter()
-            .flat_map(|kind| discover(study, kind).ok())
+            .filter_map(|kind| discover(study, kind).ok())
             .flatten();
         let mut names = names.map(|path| relative_name(study, &path));
         manifest.pending.iter().all(|id| is_alive(&lock_path(study, id)))

@@ -105,7 +105,7 @@ fn evaluate_with_a_pause(study: &Study, cache: &Cache, between: &mut dyn FnMut()
         pieces += 1;
         // The pieces of the second model: those of the first have been sent to the writer.
         if pieces == POINTS + 1 {
-            let deadline = Instant::now() + Duration::from_secs(60);
+            let deadline = Instant::now() + Duration::from_mins(1);
             while modified() == before && Instant::now() < deadline {
                 std::thread::yield_now();
             }
