@@ -7,6 +7,7 @@ mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
+pub(crate) mod query_limits;
 mod query_points;
 mod query_result;
 mod recount;

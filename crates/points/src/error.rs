@@ -131,6 +131,12 @@ impl PointsError {
 
 impl From<DataFusionError> for PointsError {
     fn from(error: DataFusionError) -> Self {
+        if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
+            return Self::Query(format!(
+                "the query needs more than {} MiB of memory; select fewer rows or columns, or raise `--memory-limit`",
+                reasonscape_limits::memory_limit() >> 21
+            ));
+        }
         let message = error.strip_backtrace();
         match missing_table(&message) {
             Some(table) => Self::Query(format!("unknown table `{table}`; expected trials, points or evals")),

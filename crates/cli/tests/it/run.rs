@@ -1,6 +1,7 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
 mod datasets;
+mod echoed_secrets;
 mod interrupt;
 mod kills;
 mod lost_cache;

@@ -124,7 +124,7 @@ impl PointsDb {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
         let trials = self.session.table("trials").await?.filter(condition)?.sort(order)?;
         let stream = trials.limit(skip, Some(max))?.execute_stream().await?;
-        let mut batches = StoredTrials { rows: QueryResult { stream } };
+        let mut batches = StoredTrials { rows: QueryResult::new(stream) };
         let mut found = Vec::new();
         while let Some(trials) = batches.next().await? {
             found.extend(trials);

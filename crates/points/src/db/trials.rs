@@ -24,7 +24,7 @@ impl PointsDb {
             trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
             let stream = trials.sort(order)?.execute_stream().await?;
-            Ok(StoredTrials { rows: QueryResult { stream } })
+            Ok(StoredTrials { rows: QueryResult::new(stream) })
         })
     }
 
