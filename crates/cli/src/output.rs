@@ -165,28 +165,3 @@ pub(crate) fn write_file(
 ) -> Result<(), CliError> {
     reasonscape_study::write_file(path, write)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_visible_however_the_bytes_are_divided() {
-        let text = "\u{1b}]0;title\u{7}ä\u{9b}31m\tend\r\nnext";
-        for is_terminal in [true, false] {
-            for size in [1, 2, 3, 100] {
-                let mut writer = VisibleWriter { stream: Vec::new(), is_terminal, partial: Vec::new() };
-                for part in text.as_bytes().chunks(size) {
-                    writer.write_all(part).unwrap();
-                }
-                let written = String::from_utf8(writer.stream).unwrap();
-                let visible = written.replace('\u{240d}', "");
-                let expected = "␛]0;title␇ä[U+009B]31m\tend\nnext";
-                assert_eq!(
-                    if is_terminal { &visible } else { &written },
-                    if is_terminal { expected } else { text }
-                );
-            }
-        }
-    }
-}

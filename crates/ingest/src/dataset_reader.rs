@@ -5,8 +5,8 @@ use std::path::Path;
 use reasonscape_core::{ColumnMap, Item, LineError, PyRandom, check_items};
 use reasonscape_limits::{MemoryBudget, MemoryError};
 use regex::Regex;
-use serde_json::Value;
 
+use crate::tabular_reader::value_size;
 use crate::{IngestError, read_rows_within};
 
 /// Maximum number of problems listed in a message.
@@ -90,18 +90,6 @@ fn item_size(item: &Result<Item, String>) -> u64 {
         Err(problem) => 2 * problem.len(),
     };
     text as u64 + 512
-}
-
-fn value_size(value: &Value) -> usize {
-    let inner: usize = match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(value_size).sum(),
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| name.len() + 64 + value_size(value)).sum()
-        }
-        _ => 0,
-    };
-    inner + size_of::<Value>()
 }
 
 /// The name of a dataset: the file name without its extension.

@@ -10,6 +10,7 @@
 pub mod answers;
 mod arrow_json;
 pub mod dataset_reader;
+mod decoder_panics;
 mod error;
 pub mod logs;
 mod parquet_pages;
@@ -19,7 +20,8 @@ mod tabular_reader;
 mod thrift;
 
 pub use arrow_json::column_to_json;
+pub use decoder_panics::catch_decoder_panic;
 pub use error::IngestError;
 pub use parquet_rows::{JsonPart, json_parts, parquet_batch_rows};
 pub use progress::Progress;
-pub use tabular_reader::{ROW_EXTENSIONS, RowCallback, holds_rows, read_rows, read_rows_within};
+pub use tabular_reader::{ROW_EXTENSIONS, RowCallback, holds_rows, read_rows, read_rows_within, row_size};

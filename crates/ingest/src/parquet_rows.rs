@@ -19,6 +19,7 @@ use reasonscape_limits::{HeldBytes, MemoryBudget, MemoryError};
 use serde_json::Map;
 
 use crate::arrow_json::{column_to_json, json_sizes};
+use crate::decoder_panics::catch_decoder_panic;
 use crate::error::parquet_message;
 use crate::parquet_pages::ChunkPages;
 use crate::thrift::Thrift;
@@ -86,11 +87,11 @@ pub(crate) fn read(
     let Opened { metadata, need, _footer } = open(&file, budget)?;
     let rows = need.rows();
     let _batch = budget.hold(need.bytes())?;
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+    let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_batch_size(rows as usize)
         .build()?;
     let mut line = 0;
-    for batch in reader {
+    while let Some(batch) = decode(|| reader.next())? {
         let batch = batch?;
         for part in json_parts(&batch) {
             let _json = budget.hold(part.bytes)?;
@@ -110,6 +111,10 @@ pub(crate) fn read(
     Ok(())
 }
 
+fn decode<T>(decode: impl FnOnce() -> T) -> Result<T, ParquetRowsError> {
+    catch_decoder_panic(decode).map_err(ParquetRowsError::Invalid)
+}
+
 /// The metadata of a file, and the memory of its batches.
 struct Opened {
     metadata: ArrowReaderMetadata,
@@ -119,7 +124,7 @@ struct Opened {
 
 fn open(file: &File, budget: &MemoryBudget) -> Result<Opened, ParquetRowsError> {
     let footer = check_footer(file, budget)?;
-    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let metadata = decode(|| ArrowReaderMetadata::load(file, ArrowReaderOptions::new()))??;
     // Views share the values of a dictionary, which would otherwise be copied for each row.
     let views = Arc::new(Schema::new(
         metadata.schema().fields().iter().map(|field| with_views(field)).collect::<Vec<_>>(),

@@ -265,3 +265,18 @@ fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Map<String, Value
     }
     Ok(row)
 }
+
+/// Bytes of a row: its texts, and what each value takes.
+pub fn row_size(row: &Map<String, Value>) -> u64 {
+    row.iter().map(|(name, value)| name.len() + 64 + value_size(value)).sum::<usize>() as u64
+}
+
+pub(crate) fn value_size(value: &Value) -> usize {
+    let inner: usize = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_size).sum(),
+        Value::Object(members) => row_size(members) as usize,
+        _ => 0,
+    };
+    inner + size_of::<Value>()
+}

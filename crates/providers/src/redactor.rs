@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::fmt::Write;
+use std::sync::{PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::Regex;
 
 use crate::secret::REDACTED;
 
@@ -16,45 +17,45 @@ const MIN_SECRET_LEN: usize = 12;
 /// The key that marks a changed JSON reply, with the number of redactions.
 pub const REDACTION_MARK: &str = "reasonscape_redacted";
 
-static SECRETS: RwLock<Option<Redactor>> = RwLock::new(None);
+static SECRETS: RwLock<Secrets> = RwLock::new(Secrets { values: BTreeSet::new(), pattern: None });
 
-#[derive(Debug, Clone)]
-struct Redactor {
-    patterns: BTreeSet<String>,
-    search: Arc<AhoCorasick>,
+struct Secrets {
+    values: BTreeSet<String>,
+    /// Matches any of the values.
+    pattern: Option<Regex>,
 }
 
 /// Registers a value that is sent in a header. From now on, it is removed from every reply; values of less than 12
 /// characters are not.
 pub fn register_secret(value: &str) {
-    if value.len() < MIN_SECRET_LEN {
+    let is_known = |secrets: &Secrets| secrets.values.contains(value);
+    if value.len() < MIN_SECRET_LEN || is_known(&SECRETS.read().unwrap_or_else(PoisonError::into_inner)) {
         return;
     }
     let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
-    let mut patterns = secrets.as_ref().map_or_else(BTreeSet::new, |known| known.patterns.clone());
-    let known = patterns.len();
-    patterns.extend(written_forms(value));
-    if patterns.len() == known {
-        return;
-    }
-    let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&patterns);
-    // Fails only for gigabytes of patterns.
-    if let Ok(search) = search {
-        *secrets = Some(Redactor { patterns, search: Arc::new(search) });
-    }
+    secrets.values.insert(value.to_owned());
+    // The longest first, since one may be the beginning of another.
+    let mut values: Vec<&String> = secrets.values.iter().collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    let pattern = values.into_iter().map(|value| written_forms(value)).collect::<Vec<_>>().join("|");
+    // Fails only for megabytes of secrets.
+    secrets.pattern = Regex::new(&pattern).ok().or_else(|| secrets.pattern.take());
 }
 
-/// A value as JSON encoders write it: most escape quotes and backslashes, some slashes, some what HTML treats specially.
-fn written_forms(value: &str) -> [String; 4] {
-    let json = value.replace('\\', "\\\\").replace('"', "\\\"");
-    let slashes = json.replace('/', "\\/");
-    let html = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    [value.to_owned(), json, slashes, html]
+/// A pattern for a value as JSON encoders write it: any character may be escaped, by a backslash or by its number.
+fn written_forms(value: &str) -> String {
+    let mut pattern = String::from("(?-u)");
+    for byte in value.bytes() {
+        let plain = regex::escape(char::from(byte).encode_utf8(&mut [0; 4]));
+        let escape = if matches!(byte, b'"' | b'\\' | b'/') { "\\\\?" } else { "" };
+        let _ = write!(pattern, "(?:{escape}{plain}|\\\\u00(?i:{byte:02x}))");
+    }
+    format!("(?:{pattern})")
 }
 
-fn search() -> Option<Arc<AhoCorasick>> {
-    let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
-    secrets.as_ref().map(|known| Arc::clone(&known.search))
+/// The pattern of all secrets; cloning one is cheap.
+fn pattern() -> Option<Regex> {
+    SECRETS.read().unwrap_or_else(PoisonError::into_inner).pattern.clone()
 }
 
 /// Replaces registered secrets in the body of a reply. A JSON object that was changed says so in
@@ -69,10 +70,10 @@ fn search() -> Option<Arc<AhoCorasick>> {
 /// assert_eq!(body, br#"{"reasonscape_redacted":1,"error": "no such key: [redacted]"}"#);
 /// ```
 pub fn redact_body(body: &mut Vec<u8>) {
-    let Some(search) = search() else { return };
+    let Some(pattern) = pattern() else { return };
     let mut redacted = Vec::new();
     let (mut count, mut from) = (0_usize, 0);
-    for found in search.find_iter(body.as_slice()) {
+    for found in pattern.find_iter(body) {
         redacted.extend_from_slice(&body[from..found.start()]);
         redacted.extend_from_slice(REDACTED.as_bytes());
         (count, from) = (count + 1, found.end());
@@ -92,10 +93,10 @@ pub fn redact_body(body: &mut Vec<u8>) {
 
 /// A text without registered secrets.
 pub fn redact_text(text: &str) -> Cow<'_, str> {
-    match search() {
-        Some(search) if search.is_match(text) => {
-            let replacements = vec![REDACTED; search.patterns_len()];
-            Cow::Owned(search.replace_all(text, &replacements))
+    match pattern() {
+        Some(pattern) if pattern.is_match(text.as_bytes()) => {
+            let redacted = pattern.replace_all(text.as_bytes(), REDACTED.as_bytes());
+            Cow::Owned(String::from_utf8_lossy(&redacted).into_owned())
         }
         _ => Cow::Borrowed(text),
     }
@@ -114,7 +115,7 @@ mod tests {
             "a/b<c>&\"d\\efgh",
             "a/b<c>&\\\"d\\\\efgh",
             "a\\/b<c>&\\\"d\\\\efgh",
-            "a/b\\u003cc\\u003e\\u0026\\\"d\\\\efgh",
+            "a\\/b\\u003Cc\\u003e\\u0026\\\"d\\\\efgh",
             "a/b<c>&\"d\\efgh-and-longer",
         ] {
             assert_eq!(redact_text(&format!("<{form}> short")), "<[redacted]> short", "{form}");

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use reasonscape_limits::{check_json, memory_limit};
+use reasonscape_limits::{json_size, memory_limit};
 use reasonscape_providers::redact_body;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -162,7 +162,7 @@ impl Endpoint {
                 large = LARGE_REPLIES.acquire().await.ok();
             }
         }
-        if large.is_some() && check_json(&body).is_err() {
+        if large.is_some() && json_size(&body) > LARGE_REPLY_MEMORY {
             return Err(TransportError::TooLarge);
         }
         redact_body(&mut body);

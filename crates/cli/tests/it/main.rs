@@ -15,6 +15,7 @@ mod limits;
 mod logging;
 mod manual;
 mod metrics;
+mod mutations;
 mod option_effects;
 mod run;
 mod score;

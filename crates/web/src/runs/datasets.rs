@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
-use reasonscape_ingest::{IngestError, ROW_EXTENSIONS, read_rows_within};
+use reasonscape_ingest::{IngestError, ROW_EXTENSIONS, read_rows_within, row_size};
 use reasonscape_limits::{MemoryBudget, is_too_large};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -194,12 +194,12 @@ fn file_too_large(error: &IngestError) -> Option<ApiError> {
 /// When the file or a row can't be parsed, or there are no rows.
 fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
     let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
-    // A small file can claim billions of rows.
+    // A small file can claim billions of rows, or repeat a long text in each.
     let mut held = budget.hold(0).map_err(|error| too_large(&error))?;
     let mut failed = Ok(());
     let read = read_rows_within(path, budget, &mut |line, row| {
         rows += 1;
-        failed = failed.and_then(|()| held.grow(ROW_BYTES));
+        failed = failed.and_then(|()| held.grow(ROW_BYTES + row.as_ref().map_or(0, row_size)));
         if failed.is_err() {
             budget.cancel();
         }

@@ -72,10 +72,10 @@ fn assert_refused(env: &RunsEnv, name: &str, body: &[u8]) {
 #[test]
 fn refuses_a_dictionary_of_one_long_text() {
     let env = env();
-    let text = "x".repeat(1 << 20);
-    let rows = 20_000;
+    let text = "x".repeat(1 << 18);
+    let rows = 4_000;
     let bomb = parquet(vec![("input", repeated(&text, rows)), ("target", repeated("1", rows))], true);
-    assert!(bomb.len() < 4 << 10, "{} bytes stand for 20 GB", bomb.len());
+    assert!(bomb.len() < 4 << 10, "{} bytes stand for 1 GB", bomb.len());
     assert_refused(&env, "bomb.parquet", &bomb);
 }
 
@@ -101,7 +101,7 @@ fn accepts_an_ordinary_parquet_file_with_a_dictionary() {
 
 #[test]
 fn finds_a_duplicate_among_many_columns_at_once() {
-    let env = env();
+    let env = RunsEnv::new();
     let mut names: Vec<String> = (0..300_000).map(|column| format!("c{column}")).collect();
     names.push("c299999".to_owned());
     let reply = upload(&env, "wide.csv", format!("{}\n", names.join(",")).as_bytes());
