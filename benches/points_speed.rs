@@ -135,6 +135,7 @@ fn make(folder: &Path, models: usize, tasks: usize, trials: usize) -> Result<(),
                     manifolds: vec!["all".to_owned()],
                     planned: each as u64,
                     trials,
+                    ..PointTrials::default()
                 })?;
             }
             writer.finish(&Provenance::default())?;

@@ -113,7 +113,9 @@ def texts(name, content):
         # Inline code and links name files and keys.
         yield 0, re.sub(r"`[^`\n]*`|\]\([^)]*\)", lambda match: "`" * len(match[0]), content), True
     elif suffix in (".html", ".js", ".css", ".toml", ".py", ".sh"):
-        user = suffix == ".html" or name.startswith(("suites/", "templates/", "samplers/", "examples/"))
+        # `study.toml` as `init` and `demo` write it.
+        written = suffix == ".toml" and "/src/" in name
+        user = suffix == ".html" or written or name.startswith(("suites/", "templates/", "samplers/", "examples/"))
         yield 0, content, user
 
 

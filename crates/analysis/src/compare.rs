@@ -13,7 +13,9 @@ use reasonscape_stats::{Confidence, Mode, StatsError};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::board_points::BoardPoints;
 use super::labels::eval_label;
+use super::pair_tests::BoardProblems;
 use super::query::{PointQuery, find_eval};
 
 /// Significance level.
@@ -39,6 +41,8 @@ pub struct Comparison {
     pub mode: &'static str,
     /// A's ReasonScore minus B's, on the problems that both answered.
     pub score: ScoreGap,
+    /// The paired test that the verdict comes from; null for other estimators than `C_P`, where it comes from `score`.
+    pub test: Option<PairedTest>,
     /// Problems that both answered.
     pub pairs: u64,
     /// Problems that only A answered; they are left out.
@@ -55,6 +59,31 @@ pub struct Comparison {
     pub tasks: Vec<TaskComparison>,
 }
 
+/// A sign-flip test of equal ReasonScores on the problems that both answered, with points weighted as in the suite.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct PairedTest {
+    /// A's ReasonScore divided by B's: the geometric mean of the ratios over tasks.
+    pub ratio: f64,
+    /// Lower end of the 95 % confidence interval of the ratio.
+    pub ratio_low: f64,
+    /// Upper end of the 95 % confidence interval of the ratio.
+    pub ratio_high: f64,
+    /// The two-sided p-value.
+    pub p: f64,
+}
+
+impl PairedTest {
+    fn verdict(&self) -> Verdict {
+        if self.p > LEVEL || self.ratio == 1.0 {
+            Verdict::CannotTell
+        } else if self.ratio > 1.0 {
+            Verdict::Better
+        } else {
+            Verdict::Worse
+        }
+    }
+}
+
 /// The difference of two ReasonScores, by paired bootstrap.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct ScoreGap {
@@ -66,7 +95,7 @@ pub struct ScoreGap {
     pub ci_low: f64,
     /// Upper end of the 95 % confidence interval.
     pub ci_high: f64,
-    /// The p-value.
+    /// The p-value of the bootstrap, which can't be below 0.001.
     pub p: f64,
     /// Replicates of the bootstrap.
     pub replicates: usize,
@@ -108,6 +137,11 @@ pub struct TaskComparison {
 }
 
 impl Comparison {
+    /// The p-value of the verdict.
+    pub fn p(&self) -> f64 {
+        self.test.map_or(self.score.p, |test| test.p)
+    }
+
     /// Notes for readers of the numbers.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -203,6 +237,8 @@ pub async fn compare(
     let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
     let found = paired_score_difference(&cells, options)?;
     let tasks = task_comparisons(&paired, &answered_a, &answered_b)?;
+    let test = if mode == Mode::C_P { paired_test(db, query, [a, b]).await? } else { None };
+    let verdict = test.map_or_else(|| found.verdict(), |test| test.verdict());
 
     let pairs: u64 = tasks.iter().map(|task| task.pairs).sum();
     let discordant: u64 = tasks.iter().map(|task| task.b + task.c).sum();
@@ -211,13 +247,13 @@ pub async fn compare(
     let total_b: u64 = answered_b.values().sum();
     let detectable_difference =
         minimum_detectable_difference(pairs, discordant_share, Design::default()).ok();
-    let more_trials_a_task = match found.verdict() {
+    let more_trials_a_task = match verdict {
         Verdict::CannotTell => more_trials(&found, pairs, tasks.len()),
         Verdict::Better | Verdict::Worse => None,
     };
     Ok(Comparison {
-        sentence: sentence(&labels, &found, more_trials_a_task, detectable_difference),
-        verdict: found.verdict(),
+        sentence: sentence(&labels, verdict, &found, more_trials_a_task, detectable_difference),
+        verdict,
         a: a.clone(),
         b: b.clone(),
         labels,
@@ -230,6 +266,7 @@ pub async fn compare(
             p: found.p,
             replicates: found.replicates,
         },
+        test,
         pairs,
         unpaired_a: total_a.saturating_sub(pairs),
         unpaired_b: total_b.saturating_sub(pairs),
@@ -238,6 +275,27 @@ pub async fn compare(
         more_trials_a_task,
         tasks,
     })
+}
+
+/// The paired test; `None` if a score has no likelihood, because every guess is correct.
+async fn paired_test(
+    db: &PointsDb,
+    query: &PointQuery,
+    evals: [&EvalInfo; 2],
+) -> Result<Option<PairedTest>, PointsError> {
+    let points = BoardPoints::load(db, &query.filter).await?;
+    let ids = evals.map(|eval| eval.eval_id.as_str());
+    let problems = BoardProblems::load(db, &query.filter, &points, &ids).await?;
+    let Ok(Some(test)) = problems.test(ids, &|_| true) else { return Ok(None) };
+    let scores = ids.map(|eval_id| points.score(eval_id, Confidence::P95, &|_| true));
+    let [Ok(Some(a)), Ok(Some(b))] = scores else { return Ok(None) };
+    let (low, high) = test.interval(&a, &b);
+    Ok(Some(PairedTest {
+        ratio: test.difference.exp(),
+        ratio_low: low.exp(),
+        ratio_high: high.exp(),
+        p: test.p_value,
+    }))
 }
 
 fn task_comparisons(
@@ -298,13 +356,17 @@ fn more_trials(found: &ScoreDifference, pairs: u64, tasks: usize) -> Option<u64>
 /// The result as a sentence.
 fn sentence(
     [a, b]: &[String; 2],
+    verdict: Verdict,
     found: &ScoreDifference,
     more: Option<u64>,
     detectable: Option<f64>,
 ) -> String {
     let margin = (found.ci_high - found.ci_low) / 2.0;
     let size = found.difference.abs();
-    match (found.verdict(), more) {
+    match (verdict, more) {
+        // The difference pools points, the verdict weights them: they can disagree where points were sampled unequally.
+        (Verdict::Better, _) if found.difference < 0.0 => format!("{a} is better than {b}"),
+        (Verdict::Worse, _) if found.difference > 0.0 => format!("{a} is worse than {b}"),
         (Verdict::Better, _) => format!("{a} is better than {b} by {size:.0} ± {margin:.0}"),
         (Verdict::Worse, _) => format!("{a} is worse than {b} by {size:.0} ± {margin:.0}"),
         (Verdict::CannotTell, Some(more)) => format!(
@@ -347,7 +409,7 @@ mod tests {
 
     fn sentence_for(found: &ScoreDifference) -> String {
         let labels = ["A".to_owned(), "B".to_owned()];
-        sentence(&labels, found, more_trials(found, 400, 4), Some(0.0321))
+        sentence(&labels, found.verdict(), found, more_trials(found, 400, 4), Some(0.0321))
     }
 
     #[test]

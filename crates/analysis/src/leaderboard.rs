@@ -1,20 +1,22 @@
-//! The leaderboard: ReasonScores with their v2 intervals, and the ranks that these support.
+//! The leaderboard: ReasonScores with their intervals, and the ranks that the data support.
 
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError};
-use reasonscape_stats::score::{
-    Band, Bootstrap, IntervalClass, IntervalFactors, TaskBounds, ranks, reason_scores,
-};
+use reasonscape_stats::score::{Band, Bootstrap, IntervalClass, IntervalFactors, TaskBounds, reason_scores};
 use reasonscape_stats::{Event, Mode, StatsError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::board_points::BoardPoints;
 use super::query::PointQuery;
+use super::ranking::Ranking;
 use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::{EvalTotals, SuiteTotals};
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
-use super::{Score, calibrated_near_chance};
+use super::{
+    BoardOptions, ReasonScoreEstimate, Score, ScoreMethod, Ties, calibrated_near_chance, join_truncated,
+};
 
 /// A leaderboard and its notes.
 #[derive(Debug)]
@@ -25,6 +27,12 @@ pub struct Leaderboard {
     pub mode: Mode,
     /// Whether bounds are computed by the table's products everywhere.
     pub is_literal: bool,
+    /// How scores and intervals are computed.
+    pub method: ScoreMethod,
+    /// How ties are found.
+    pub ties: Ties,
+    /// Why scores or ties are not computed as usual.
+    pub notes: Vec<String>,
     /// The tasks of the suite, by name.
     pub tasks: Vec<String>,
     /// Evaluations without trials, which have no score.
@@ -38,10 +46,12 @@ pub struct Leaderboard {
 pub struct ScoreRow {
     /// The rank.
     pub rank: usize,
-    /// The best rank that the interval supports.
+    /// 1 + the number of evaluations that are better.
     pub rank_best: usize,
-    /// The worst rank that the interval supports.
+    /// The number of evaluations minus those that are worse.
     pub rank_worst: usize,
+    /// How better and worse are decided: `paired` (tests on shared problems) or `v2` (intervals that don't overlap).
+    pub ties: &'static str,
     /// The evaluation.
     #[serde(flatten)]
     pub eval: EvalInfo,
@@ -50,10 +60,17 @@ pub struct ScoreRow {
     pub label: String,
     /// Whether the evaluation has every task, point and trial of the suite.
     pub complete: bool,
-    /// The ReasonScore.
+    /// The ReasonScore: estimate with its confidence interval.
+    pub reason_score: ReasonScoreEstimate,
+    /// ReasonScore v2, from pooled counters.
     pub score: Score,
-    /// The name of the band of the score.
+    /// The name of the band of the v2 score.
     pub band: &'static str,
+    /// Whether the points of a task were sampled in other proportions than the suite's, so that v2 is that of another
+    /// mixture of points.
+    pub unequal_sampling: bool,
+    /// Whether points enter by their counters, as if every problem had the same chance of a correct guess and one sample.
+    pub from_counters: bool,
     /// Width of the v2 interval: `tight` (margin below 10), `moderate` (10 to 20) or `wide` (above 20).
     pub interval_class: &'static str,
     /// What explains the width of the interval: accuracy, truncation, spread over tasks or few trials.
@@ -67,8 +84,10 @@ pub struct ScoreRow {
     /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
-    /// The score for each 1,000 tokens of a mean completion.
+    /// The v2 score for each 1,000 tokens of a mean completion.
     pub score_per_1k_tokens: Option<f64>,
+    /// The ReasonScore for each 1,000 tokens of a mean completion.
+    pub reason_score_per_1k_tokens: Option<f64>,
     /// Use of the token limit, refusals and unparsed responses.
     pub reliability: Reliability,
     /// Trials that were planned and not answered.
@@ -97,7 +116,7 @@ fn is_false(flag: &bool) -> bool {
 /// assert_eq!((rank_label(1, 1, 1).as_str(), rank_label(2, 1, 3).as_str()), ("1", "=1-3"));
 /// ```
 pub fn rank_label(rank: usize, best: usize, worst: usize) -> String {
-    if best == worst { rank.to_string() } else { format!("={best}-{worst}") }
+    if best == worst && rank == best { rank.to_string() } else { format!("={best}-{worst}") }
 }
 
 /// The counters of a task and the bounds with which it enters the score.
@@ -120,7 +139,18 @@ pub struct TaskScore {
 }
 
 impl ScoreRow {
-    /// Whether another interval overlaps, so that the rank is tied.
+    /// The ReasonScore in tables, with `*` if the evaluation is incomplete.
+    pub fn score_label(&self) -> String {
+        format!("{:.0}{}", self.reason_score.estimate, if self.complete { "" } else { "*" })
+    }
+
+    /// The v2 score in tables, with `†` if points were sampled unequally.
+    pub fn v2_label(&self) -> String {
+        let mark = if self.unequal_sampling { "†" } else { "" };
+        format!("{:.0} ± {:.0}{mark}", self.score.center, self.score.margin)
+    }
+
+    /// Whether it cannot be distinguished from another evaluation, so that the rank is tied.
     pub fn is_tied(&self) -> bool {
         self.rank_best != self.rank_worst
     }
@@ -157,7 +187,7 @@ impl ScoreRow {
 impl Leaderboard {
     /// Notes for readers of the numbers.
     pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut remarks = self.notes.clone();
         if self.mode != Mode::C_P {
             remarks.push(format!("Scores by {}: comparable only with scores by {0}.", self.mode));
         }
@@ -168,9 +198,23 @@ impl Leaderboard {
             );
         }
         if self.rows.iter().any(ScoreRow::is_tied) {
-            remarks.push(
-                "= marks a tie: intervals (v2) overlap, so the rank can be any of the range.".to_owned(),
-            );
+            remarks.push(match self.ties {
+                Ties::Paired => "= marks a tie: paired tests on the problems that both answered (5 %, Holm's correction over \
+                                 all pairs) leave any rank of the range possible."
+                    .to_owned(),
+                Ties::V2 => "= marks a tie: intervals (v2) overlap, so the rank can be any of the range.".to_owned(),
+            });
+        }
+        if self.rows.iter().any(|row| row.unequal_sampling) {
+            remarks.push(UNEQUAL_SAMPLING.to_owned());
+        }
+        let from_counters: Vec<String> =
+            self.rows.iter().filter(|row| row.from_counters).map(|row| row.label.clone()).collect();
+        if !from_counters.is_empty() {
+            remarks.push(format!(
+                "The trials of {} are not in the study: points enter the score by their counters.",
+                join_truncated(&from_counters)
+            ));
         }
         for row in &self.rows {
             if let Some(missing_parts) = row.describe_missing() {
@@ -197,15 +241,20 @@ impl Leaderboard {
     }
 }
 
-/// The ReasonScores of the evaluations that the query selects, from the pooled counters of their tasks.
+/// The meaning of `†` beside a v2 score.
+const UNEQUAL_SAMPLING: &str = "† v2 pools the trials of points that were sampled in other proportions than the suite's, so it \
+                                is not comparable; the ReasonScore weights points as the suite does.";
+
+/// The ReasonScores of the evaluations that the query selects.
 ///
 /// # Errors
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn leaderboard(
     db: &PointsDb,
     query: &PointQuery,
-    estimator: Estimator,
+    options: BoardOptions,
 ) -> Result<Leaderboard, PointsError> {
+    let estimator = options.estimator;
     let mode = estimator.mode;
     let totals = SuiteTotals::load(db, query).await?;
     let reliability = ReliabilityTable::load(db, query).await?;
@@ -221,11 +270,14 @@ pub async fn leaderboard(
         .map(|tasks| tasks.values().map(|task| TaskBounds::new(task.low, task.high)).collect())
         .collect::<Result<_, _>>()?;
     let scores = reason_scores(&bounds, Bootstrap::default())?;
+    let points = BoardPoints::load(db, &query.filter).await?;
+    let ids: Vec<&str> = scored.iter().map(|eval| eval.info.eval_id.as_str()).collect();
+    let ranking = Ranking::new(db, query, &points, &ids, &scores, options).await?;
     let mut rows: Vec<ScoreRow> = scored
         .iter()
         .zip(tasks.into_iter().zip(&bounds))
-        .zip(scores.iter().zip(ranks(&scores)))
-        .map(|((eval, (tasks, bounds)), (score, rank))| {
+        .zip(scores.iter().zip(ranking.scores.iter().zip(&ranking.ranks)))
+        .map(|((eval, (tasks, bounds)), (score, (reason_score, rank)))| {
             let total = eval.total();
             let truncation_known = truncation_is_known(db, [&eval.info.eval_id]);
             let (missing, missing_points) = (total.missing(), eval.missing_points(&totals.suite));
@@ -238,20 +290,23 @@ pub async fn leaderboard(
                 rank: rank.rank,
                 rank_best: rank.best,
                 rank_worst: rank.worst,
+                ties: ranking.ties.name(),
                 eval: eval.info.clone(),
                 label: eval.label.clone(),
                 complete: missing == 0 && missing_points == 0 && missing_tasks.is_empty(),
+                reason_score: *reason_score,
                 score: Score::from(*score),
                 band: Band::from_score(score.center()).name(),
+                unequal_sampling: points.is_sampled_unequally(&eval.info.eval_id),
+                from_counters: points.is_from_counters(&eval.info.eval_id),
                 interval_class: class.name(),
                 interval_causes: IntervalFactors::new(bounds, truncation_rate, min_trials).causes(class),
                 tasks,
                 tokens_mean,
                 truncation_rate,
                 truncation_known,
-                score_per_1k_tokens: tokens_mean
-                    .filter(|tokens| *tokens > 0.0)
-                    .map(|tokens| score.center() / (tokens / 1000.0)),
+                score_per_1k_tokens: per_1k_tokens(score.center(), tokens_mean),
+                reason_score_per_1k_tokens: per_1k_tokens(reason_score.estimate, tokens_mean),
                 reliability: reliability.of_eval(&eval.info.eval_id),
                 missing,
                 missing_points,
@@ -266,10 +321,18 @@ pub async fn leaderboard(
         rows,
         mode,
         is_literal: estimator.is_literal,
+        method: ranking.method,
+        ties: ranking.ties,
+        notes: ranking.notes,
         tasks: totals.suite.into_keys().collect(),
         unscored: unscored.iter().map(|eval| eval.label.clone()).collect(),
         near_chance,
     })
+}
+
+/// A score for each 1,000 tokens of a mean completion.
+fn per_1k_tokens(score: f64, tokens_mean: Option<f64>) -> Option<f64> {
+    tokens_mean.filter(|tokens| *tokens > 0.0).map(|tokens| score / (tokens / 1000.0))
 }
 
 /// The bounds of each task with trials; records where they are too narrow.

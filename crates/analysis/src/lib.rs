@@ -13,19 +13,24 @@
 mod accuracy_by_parameter;
 mod aggregate;
 pub mod answer_files;
+mod board_points;
 mod compare;
 mod compression;
 mod error;
 mod hazard;
 mod labels;
 mod leaderboard;
+mod model_sets;
 mod modes;
 mod near_chance;
+mod pair_tests;
 mod pairwise;
 mod parameter_grid;
 mod query;
+mod ranking;
 mod reliability;
 pub mod report;
+mod score_method;
 mod similarity;
 mod spectrum;
 mod stability;
@@ -49,7 +54,7 @@ pub use self::accuracy_by_parameter::{
 };
 pub use self::aggregate::{AggregateRow, aggregate, parse_group_by};
 pub use self::compare::{
-    Comparison, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
+    Comparison, PairedTest, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
 };
 pub use self::compression::{
     Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, LoopExample,
@@ -63,12 +68,14 @@ pub use self::hazard::{
 };
 pub use self::labels::{eval_label, join_truncated};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard, rank_label};
+pub use self::model_sets::{ModelSetGroup, ModelSets, SetMember, model_sets};
 pub use self::modes::{ModesRow, modes};
 pub use self::near_chance::calibrated_near_chance;
 pub use self::pairwise::{MONTE_CARLO_DRAWS, Pairwise, RatedModel, RatingOrder, pairwise};
 pub use self::parameter_grid::{Parameter, TaskParameters, parameters};
 pub use self::query::{PointQuery, find_eval};
 pub use self::reliability::Reliability;
+pub use self::score_method::{BoardOptions, ReasonScoreEstimate, ScoreMethod, Ties};
 pub use self::similarity::{
     ClusterMerge, ClusteredModel, ExcludedEval, ModelClusters, NearestModel, cluster_models,
     similarity_figure,

@@ -24,9 +24,9 @@ use tokio::runtime::Handle;
 
 use self::selection::{MAX_ROWS, MAX_SIDES, TopModels};
 use crate::error::AnalysisError;
-use crate::tables::scores::details_table;
+use crate::tables::scores::{details_table, interval_column};
 use crate::tables::{Cell, Table};
-use crate::{Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
+use crate::{BoardOptions, Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
 
 pub use self::html::html;
 pub use self::markdown::markdown;
@@ -83,9 +83,10 @@ pub async fn report(
     db: &PointsDb,
     query: &PointQuery,
     title: &str,
-    mode: Mode,
+    options: BoardOptions,
 ) -> Result<Report, AnalysisError> {
-    let board = leaderboard(db, query, mode.into()).await?;
+    let mode = options.estimator.mode;
+    let board = leaderboard(db, query, options).await?;
     if board.rows.is_empty() {
         return Err(AnalysisError::input(
             "no evaluation has trials yet, so there is nothing to report; run `reasonscape run` first",
@@ -116,7 +117,7 @@ pub async fn report(
     sections.extend(head_to_head?);
     sections.extend(landscapes?);
     sections.extend(forensics?);
-    sections.push(Section { id: "methods", title: "Methods", blocks: methods::methods(mode) });
+    sections.push(Section { id: "methods", title: "Methods", blocks: methods::methods(&board) });
     let sources = db.sources();
     sections.push(Section {
         id: "provenance",
@@ -195,10 +196,13 @@ fn pluralize(number: usize, thing: &str) -> String {
 
 /// The leaderboard as a figure and as tables, with its notes.
 fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
+    let interval = interval_column(board);
     let mut table = Table::new(&[
         "rank",
         "name",
         "ReasonScore",
+        &interval,
+        "v2",
         "band",
         "truncated",
         "mean tokens",
@@ -206,24 +210,26 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
         "trials",
     ]);
     for row in &board.rows {
-        let mark = if row.complete { "" } else { "*" };
         table.push(vec![
             Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
-            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
-            Cell::text(row.band),
+            Cell::Formatted(row.score_label()),
+            Cell::Formatted(row.reason_score.interval_label()),
+            Cell::Formatted(row.v2_label()),
+            Cell::text(row.reason_score.band),
             Cell::Formatted(
                 row.truncation_rate.map_or_else(|| "?".to_owned(), |rate| format!("{:.1} %", 100.0 * rate)),
             ),
             Cell::optional(row.tokens_mean, 0),
-            Cell::optional(row.score_per_1k_tokens, 0),
+            Cell::optional(row.reason_score_per_1k_tokens, 0),
             Cell::Number(row.tasks.values().map(|task| task.n).sum::<u64>() as f64, 0),
         ]);
     }
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
     blocks.push(Block::text(
-        "± is the v2 margin of the ReasonScore; it is not a 95 % confidence interval (see docs/coverage.md). The next table \
-         shows how wide each interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much \
+        "The ReasonScore is 1000 times the geometric mean over tasks of the probability of a completed answer that was known \
+         rather than guessed, with points weighted as in the suite. v2 is the score of the source document with its margin, \
+         which is not a 95 % confidence interval (see docs/coverage.md). The next table shows how wide each v2 interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much \
          of the token limit responses use (mean and 95th percentile), and how many responses were truncated, refused by a \
          content filter, or completed without an answer that could be extracted.",
     ));

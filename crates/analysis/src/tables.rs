@@ -6,6 +6,7 @@ pub mod compare;
 pub mod compression;
 pub mod evals;
 pub mod hazard;
+pub mod model_sets;
 pub mod modes;
 pub mod pairwise;
 pub mod points;

@@ -56,6 +56,12 @@ CREATE TABLE marks (
 /// the existing columns are unchanged.
 const LATENCY_US: &str = "ALTER TABLE entries ADD COLUMN latency_us INTEGER"; // NULL: not recorded
 
+/// Added to format 2 in the same way.
+const SAMPLING: &str = "
+ALTER TABLE marks ADD COLUMN fixed_count INTEGER;                  -- largest planned count; NULL: not recorded
+ALTER TABLE marks ADD COLUMN stop_rule   TEXT;                     -- of the latest run with a precision target
+";
+
 /// How long to wait for other processes, which hold locks for milliseconds.
 const BUSY_TIMEOUT_MS: i32 = 60_000;
 
@@ -83,7 +89,8 @@ pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError
         Contents::Cache { format }
             if access == Access::Write
                 && (format < FORMAT
-                    || !has_latency_us(&connection).map_err(CacheError::from_sqlite(path))?) =>
+                    || !has_latency_us(&connection).map_err(CacheError::from_sqlite(path))?
+                    || !has_sampling(&connection).map_err(CacheError::from_sqlite(path))?) =>
         {
             in_transaction(&connection, path, |transaction| upgrade(transaction, path))?;
         }
@@ -205,12 +212,20 @@ fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
     if !has_latency_us(connection).map_err(to_cache_error)? {
         connection.execute_batch(LATENCY_US).map_err(to_cache_error)?;
     }
+    if !has_sampling(connection).map_err(to_cache_error)? {
+        connection.execute_batch(SAMPLING).map_err(to_cache_error)?;
+    }
     Ok(())
 }
 
 /// Whether entries have a column for microseconds; files of format 1 and early files of format 2 don't.
 pub(crate) fn has_latency_us(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare("SELECT 1 FROM pragma_table_info('entries') WHERE name = 'latency_us'")?.exists([])
+}
+
+/// Whether marks record how their points were sampled; early files of format 2 don't.
+pub(crate) fn has_sampling(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare("SELECT 1 FROM pragma_table_info('marks') WHERE name = 'stop_rule'")?.exists([])
 }
 
 /// Runs a transaction that holds the write lock, and rolls back on failure.

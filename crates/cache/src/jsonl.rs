@@ -5,7 +5,7 @@
 //! response is embedded as JSON, digit for digit (white space between tokens may change), other text as a string, and
 //! bytes that are not UTF-8 as `response_hex`. `marked` means that the same export contains the mark of the entry's point;
 //! `latency_us` is the latency in microseconds, if recorded. A line with the `kind` `mark` has `seed`, `eval`, `task`,
-//! `params` and `requested`.
+//! `params` and `requested`, and `fixed_count` and `stop_rule` where they are recorded.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::entry::{Entry, Response};
-use crate::marks::Mark;
+use crate::marks::{Mark, PointSampling};
 
 /// The maximum `--count` of a run.
 const MAX_REQUESTED: u64 = u32::MAX as u64;
@@ -101,6 +101,10 @@ struct MarkLine<'a> {
     task: Cow<'a, str>,
     params: Cow<'a, RawValue>,
     requested: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fixed_count: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stop_rule: Option<Cow<'a, str>>,
 }
 
 /// A line of an export.
@@ -130,6 +134,8 @@ impl ExportLine {
                     task: Cow::Borrowed(&mark.task),
                     params: Cow::Owned(json_or_string(&mark.params)),
                     requested: mark.requested,
+                    fixed_count: mark.sampling.fixed_count,
+                    stop_rule: mark.sampling.stop_rule.as_deref().map(Cow::Borrowed),
                 };
                 serde_json::to_string(&line).expect("strings, numbers and parsed JSON can be serialized")
             }
@@ -160,6 +166,10 @@ impl ExportLine {
                     task: line.task.into_owned(),
                     params: canonical_json(&Json::parse(&raw_text(&line.params))?),
                     requested: line.requested,
+                    sampling: PointSampling {
+                        fixed_count: line.fixed_count,
+                        stop_rule: line.stop_rule.map(Cow::into_owned),
+                    },
                 }))
             }
             Some(kind) => Err(LineError::Kind { kind: kind.to_owned() }),
@@ -300,8 +310,15 @@ mod tests {
             task: "sort".into(),
             params: r#"{"length": 4}"#.into(),
             requested: 64,
+            sampling: PointSampling::default(),
         };
-        for line in [ExportLine::Mark(mark), ExportLine::Entry { entry: entry(b"{}"), marked: true }] {
+        let sampling = PointSampling { fixed_count: Some(24), stop_rule: Some("a rule".into()) };
+        let sampled = Mark { sampling, ..mark.clone() };
+        for line in [
+            ExportLine::Mark(mark),
+            ExportLine::Mark(sampled),
+            ExportLine::Entry { entry: entry(b"{}"), marked: true },
+        ] {
             assert_eq!(ExportLine::parse(&line.to_line()).unwrap(), line);
         }
         assert_eq!(

@@ -58,7 +58,7 @@ pub use jsonl::{ExportLine, LineError};
 pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
-pub use marks::{HeldEntries, Mark, Marks};
+pub use marks::{HeldEntries, Mark, Marks, PointSampling};
 pub use reader::{Found, Reader, Snapshot};
 pub use savings::Savings;
 pub use watermark::{CacheDiff, Watermark};
@@ -120,7 +120,8 @@ impl Cache {
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let has_marks = database::format(&connection).map_err(to_cache_error)? >= 2;
         let has_latency_us = database::has_latency_us(&connection).map_err(to_cache_error)?;
-        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us })
+        let has_sampling = database::has_sampling(&connection).map_err(to_cache_error)?;
+        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us, has_sampling })
     }
 
     /// Starts the writer thread. A process needs only one; clone the handle.

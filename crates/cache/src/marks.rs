@@ -23,29 +23,62 @@ pub struct Mark {
     pub params: String,
     /// Number of problems from the start of the point's stream.
     pub requested: u64,
+    /// How the number of problems was chosen.
+    pub sampling: PointSampling,
+}
+
+/// How the runs so far chose the number of problems of a point. Empty if only earlier versions sampled it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PointSampling {
+    /// The largest count that a run without a precision target planned.
+    pub fixed_count: Option<u64>,
+    /// The stop rule of the latest run with a precision target, as text.
+    pub stop_rule: Option<String>,
+}
+
+impl PointSampling {
+    /// Adds what a later run did.
+    fn merge(&mut self, later: &Self) {
+        self.fixed_count = self.fixed_count.max(later.fixed_count);
+        if later.stop_rule.is_some() {
+            self.stop_rule.clone_from(&later.stop_rule);
+        }
+    }
 }
 
 /// The marks of one evaluation.
 #[derive(Debug, Clone, Default)]
 pub struct Marks {
     /// By task and parameters.
-    requested: HashMap<String, HashMap<String, u64>>,
+    points: HashMap<String, HashMap<String, (u64, PointSampling)>>,
 }
 
 impl Marks {
-    /// Number of problems requested at a point; 0 without a mark.
-    pub fn requested(&self, task: &str, params: &str) -> u64 {
-        self.requested.get(task).and_then(|points| points.get(params)).copied().unwrap_or(0)
+    fn point(&self, task: &str, params: &str) -> Option<&(u64, PointSampling)> {
+        self.points.get(task)?.get(params)
     }
 
-    /// Raises the mark of a point. Returns whether it was lower before.
-    pub fn raise(&mut self, task: &str, params: &str, requested: u64) -> bool {
-        let is_higher = requested > self.requested(task, params);
-        if is_higher {
-            let points = self.requested.entry(task.to_owned()).or_default();
-            points.insert(params.to_owned(), requested);
+    /// Number of problems requested at a point; 0 without a mark.
+    pub fn requested(&self, task: &str, params: &str) -> u64 {
+        self.point(task, params).map_or(0, |(requested, _)| *requested)
+    }
+
+    /// How the number of problems of a point was chosen, if recorded.
+    pub fn sampling(&self, task: &str, params: &str) -> Option<&PointSampling> {
+        self.point(task, params).map(|(_, sampling)| sampling)
+    }
+
+    /// Raises the mark of a point and adds how it was sampled. Returns whether that changed anything.
+    pub fn raise(&mut self, task: &str, params: &str, requested: u64, sampling: &PointSampling) -> bool {
+        let known = self.point(task, params).cloned().unwrap_or_default();
+        let mut raised = known.clone();
+        raised.0 = raised.0.max(requested);
+        raised.1.merge(sampling);
+        let is_changed = raised != known;
+        if is_changed {
+            self.points.entry(task.to_owned()).or_default().insert(params.to_owned(), raised);
         }
-        is_higher
+        is_changed
     }
 }
 
@@ -71,13 +104,20 @@ impl Reader {
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let mut statement = self
             .connection
-            .prepare_cached("SELECT task, params, requested FROM marks WHERE seed = ?1 AND eval = ?2")
+            .prepare_cached(&format!(
+                "SELECT task, params, requested, {} FROM marks WHERE seed = ?1 AND eval = ?2",
+                self.sampling_columns()
+            ))
             .map_err(to_cache_error)?;
         let mut rows = statement.query(params![seed, eval]).map_err(to_cache_error)?;
         while let Some(row) = rows.next().map_err(to_cache_error)? {
             let text =
                 |column| row.get_ref(column).and_then(|text| Ok(text.as_str()?)).map_err(to_cache_error);
-            marks.raise(text(0)?, text(1)?, row.get(2).map_err(to_cache_error)?);
+            let sampling = PointSampling {
+                fixed_count: row.get(3).map_err(to_cache_error)?,
+                stop_rule: row.get(4).map_err(to_cache_error)?,
+            };
+            marks.raise(text(0)?, text(1)?, row.get(2).map_err(to_cache_error)?, &sampling);
         }
         Ok(marks)
     }
@@ -87,12 +127,15 @@ impl Reader {
     /// # Errors
     /// A [`CacheError`] if the file cannot be read.
     pub fn all_marks(&self) -> Result<Vec<Mark>, CacheError> {
-        const SQL: &str = "SELECT seed, eval, task, params, requested FROM marks ORDER BY 1, 2, 3, 4";
+        let sql = format!(
+            "SELECT seed, eval, task, params, requested, {} FROM marks ORDER BY 1, 2, 3, 4",
+            self.sampling_columns()
+        );
         if !self.has_marks {
             return Ok(Vec::new());
         }
         let read = || -> rusqlite::Result<Vec<Mark>> {
-            let mut statement = self.connection.prepare(SQL)?;
+            let mut statement = self.connection.prepare(&sql)?;
             let marks = statement.query_map([], |row| {
                 Ok(Mark {
                     seed: row.get(0)?,
@@ -100,11 +143,17 @@ impl Reader {
                     task: row.get(2)?,
                     params: row.get(3)?,
                     requested: row.get(4)?,
+                    sampling: PointSampling { fixed_count: row.get(5)?, stop_rule: row.get(6)? },
                 })
             })?;
             marks.collect()
         };
         read().map_err(CacheError::from_sqlite(&self.path))
+    }
+
+    /// The columns of [`PointSampling`]; marks of earlier versions lack them.
+    fn sampling_columns(&self) -> &'static str {
+        if self.has_sampling { "fixed_count, stop_rule" } else { "NULL, NULL" }
     }
 
     /// Counts the entries of each namespace and model. An unreadable model has an empty name.

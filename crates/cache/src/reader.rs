@@ -19,6 +19,8 @@ pub struct Reader {
     pub(crate) has_marks: bool,
     /// Whether entries have a column for microseconds.
     pub(crate) has_latency_us: bool,
+    /// Whether marks record how their points were sampled.
+    pub(crate) has_sampling: bool,
 }
 
 /// A cached response.

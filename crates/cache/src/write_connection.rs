@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::codec::Encoded;
 use crate::error::CacheError;
 use crate::leases::Owner;
-use crate::marks::Mark;
+use crate::marks::{Mark, PointSampling};
 use crate::reader::contains;
 
 /// Result of a claim.
@@ -148,11 +148,15 @@ pub(crate) fn release(transaction: &Transaction<'_>, id: &EntryId, owner: i64) -
 
 /// Raises marks; a higher mark is kept.
 pub(crate) fn raise_marks(transaction: &Transaction<'_>, marks: &[Mark]) -> rusqlite::Result<()> {
-    const SQL: &str = "INSERT INTO marks (seed, eval, task, params, requested) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT DO UPDATE SET requested = excluded.requested WHERE excluded.requested > requested";
+    const SQL: &str = "INSERT INTO marks (seed, eval, task, params, requested, fixed_count, stop_rule)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        ON CONFLICT DO UPDATE SET requested = max(requested, excluded.requested),
+            fixed_count = coalesce(max(fixed_count, excluded.fixed_count), fixed_count, excluded.fixed_count),
+            stop_rule = coalesce(excluded.stop_rule, stop_rule)";
     let mut statement = transaction.prepare_cached(SQL)?;
-    for Mark { seed, eval, task, params, requested } in marks {
-        statement.execute(params![seed, eval, task, params, requested])?;
+    for Mark { seed, eval, task, params, requested, sampling } in marks {
+        let PointSampling { fixed_count, stop_rule } = sampling;
+        statement.execute(params![seed, eval, task, params, requested, fixed_count, stop_rule])?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `reasonscape analyze`: analyses of a study.
 
 mod aggregate;
+mod cluster;
 mod compare;
 mod compression;
 mod evals;
@@ -59,6 +60,7 @@ enum AnalyzeSubcommand {
     // The former name still works.
     #[command(alias = "frontier")]
     Threshold(threshold::Threshold),
+    Cluster(cluster::Cluster),
     Similarity(similarity::Similarity),
     Spectrum(spectrum::Spectrum),
     Compression(compression::Compression),
@@ -81,6 +83,7 @@ impl AnalyzeCommand {
                 AnalyzeSubcommand::Projection(projection) => projection.run(global).await,
                 AnalyzeSubcommand::Surface(surface) => surface.run(global).await,
                 AnalyzeSubcommand::Threshold(threshold) => threshold.run(global).await,
+                AnalyzeSubcommand::Cluster(cluster) => cluster.run(global).await,
                 AnalyzeSubcommand::Similarity(similarity) => similarity.run(global).await,
                 AnalyzeSubcommand::Spectrum(spectrum) => spectrum.run(global).await,
                 AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
@@ -96,9 +99,6 @@ pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue};
 
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    if name == "cluster" {
-        return Some("`analyze cluster` was renamed; use `reasonscape analyze similarity`".to_owned());
-    }
     // Not for subcommands of other commands, such as `suite points`.
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),

@@ -110,7 +110,7 @@ impl Demo {
                 DemoOutput { leaderboard: &board.rows, pairwise: &comparisons, finding: &finding, report };
             print(global.format, &standings(&board), &output)?;
         } else {
-            global.caption("leaderboard: = is a tie, ± is half the width of the interval of the score");
+            global.caption("leaderboard: = is a tie; v2 is the score of the source document");
             print_text(&standings(&board).render(global.format)?)?;
             global.caption(
                 "pairwise: `vs 2` is the win rate against number 2: the probability of being better on a task, averaged over tasks",
@@ -118,7 +118,7 @@ impl Demo {
             print_text(&head_to_head(&comparisons).render(global.format)?)?;
             global.note(format_args!("finding: {finding}"));
         }
-        write_html_report(&db, &query, "ReasonScape demo", Mode::C_P, report).await
+        write_html_report(&db, &query, "ReasonScape demo", report).await
     }
 }
 

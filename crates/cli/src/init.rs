@@ -68,8 +68,8 @@ impl Init {
         let (file, folder) = (file.display(), self.folder.display());
         let Some(target) = target else {
             global.note(format_args!(
-                "wrote `{file}`; set `model` and `base_url` in it, then `reasonscape plan {folder}` shows what a run \
-                 would send"
+                "wrote `{file}`; its `model` and `base_url` are examples: set yours, then `reasonscape doctor {folder}` \
+                 checks them"
             ));
             return Ok(());
         };
@@ -81,7 +81,7 @@ impl Init {
             let key = key.unwrap_or_default();
             global.note(format_args!("this `model` is an example; set the one to evaluate{key}"));
         }
-        global.note(format_args!("next: `reasonscape plan {folder}` shows what a run would send"));
+        global.note(format_args!("next: `reasonscape doctor {folder}` checks the setup, `reasonscape plan {folder}` shows what a run would send"));
         Ok(())
     }
 

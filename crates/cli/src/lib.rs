@@ -6,6 +6,7 @@
 //! depends on this crate; other front ends call [`main`].
 
 mod analyze;
+mod board;
 mod cache;
 mod dataset;
 mod demo;

@@ -5,7 +5,7 @@ use reasonscape_pipeline::{Forecast, existing_cache, forecast};
 use super::Global;
 use super::study::{StudySelectionArgs, seed_belongs_to_study};
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::print_table;
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Estimate the requests, tokens and cost of a run
@@ -31,32 +31,6 @@ impl Plan {
         study.notices.iter().for_each(|notice| global.note(notice));
         let cache = existing_cache(&study)?;
         let forecasts = forecast(&study, &selection, cache.as_ref())?;
-        let mut table = Table::new(&[
-            "eval",
-            "name",
-            "points",
-            "trials",
-            "cached",
-            "to send",
-            "cost",
-            "prompt tokens",
-            "answer tokens",
-            "at most",
-        ]);
-        for one in &forecasts {
-            table.push(vec![
-                Cell::text(one.id.as_str()),
-                Cell::text(&one.name),
-                Cell::Number(one.points as f64, 0),
-                Cell::Number(one.trials as f64, 0),
-                Cell::Number(one.cached as f64, 0),
-                Cell::Number(one.to_send() as f64, 0),
-                Cell::optional(one.cost, 2),
-                Cell::Number(one.prompt_tokens as f64, 0),
-                Cell::Number(one.completion_tokens as f64, 0),
-                Cell::optional(one.max_completion_tokens.map(|tokens| tokens as f64), 0),
-            ]);
-        }
         let json: Vec<_> = forecasts.iter().map(Forecast::summary).collect();
         if study.precision.is_some() {
             global
@@ -70,6 +44,67 @@ impl Plan {
                 ));
             }
         }
-        print(global.format, &table, &json)
+        print_table(global.format, || display_table(&forecasts), || export_table(&forecasts), &json)
     }
+}
+
+/// What people look for first: a narrow terminal drops the columns at the end.
+fn display_table(forecasts: &[Forecast]) -> Table {
+    let mut table = Table::new(&[
+        "name",
+        "to send",
+        "cost",
+        "prompt tokens",
+        "answer tokens",
+        "max answer tokens",
+        "cached",
+        "trials",
+        "points",
+        "eval",
+    ]);
+    for one in forecasts {
+        table.push(vec![
+            Cell::text(&one.name),
+            Cell::Number(one.to_send() as f64, 0),
+            Cell::optional(one.cost, 2),
+            Cell::Number(one.prompt_tokens as f64, 0),
+            Cell::Number(one.completion_tokens as f64, 0),
+            Cell::optional(one.max_completion_tokens.map(|tokens| tokens as f64), 0),
+            Cell::Number(one.cached as f64, 0),
+            Cell::Number(one.trials as f64, 0),
+            Cell::Number(one.points as f64, 0),
+            Cell::text(one.id.as_str()),
+        ]);
+    }
+    table
+}
+
+fn export_table(forecasts: &[Forecast]) -> Table {
+    let mut table = Table::new(&[
+        "eval",
+        "name",
+        "points",
+        "trials",
+        "cached",
+        "to send",
+        "cost",
+        "prompt tokens",
+        "answer tokens",
+        "at most",
+    ]);
+    for one in forecasts {
+        table.push(vec![
+            Cell::text(one.id.as_str()),
+            Cell::text(&one.name),
+            Cell::Number(one.points as f64, 0),
+            Cell::Number(one.trials as f64, 0),
+            Cell::Number(one.cached as f64, 0),
+            Cell::Number(one.to_send() as f64, 0),
+            Cell::optional(one.cost, 2),
+            Cell::Number(one.prompt_tokens as f64, 0),
+            Cell::Number(one.completion_tokens as f64, 0),
+            Cell::optional(one.max_completion_tokens.map(|tokens| tokens as f64), 0),
+        ]);
+    }
+    table
 }

@@ -9,6 +9,7 @@ use reasonscape_stats::Mode;
 
 use super::Global;
 use super::study::study_folder;
+use crate::board::{BoardArgs, note_implied_bootstrap};
 use crate::error::CliError;
 use crate::mode::ModeArgs;
 use crate::output::write_file;
@@ -32,6 +33,8 @@ pub(super) struct ReportCommand {
     filters: Vec<String>,
     #[command(flatten)]
     mode_args: ModeArgs,
+    #[command(flatten)]
+    board_args: BoardArgs,
     /// Title of the report [default: the name of the study directory].
     #[arg(long)]
     title: Option<String>,
@@ -64,12 +67,14 @@ impl ReportCommand {
         let format = ReportFormat::from_path(&path)?;
         let query = PointQuery::parse(&self.filters)?;
         let title = self.title.unwrap_or_else(|| folder_name(&folder));
+        let options = self.board_args.options(self.mode_args.mode(Mode::C_P).into());
+        note_implied_bootstrap(&options, global);
         super::wait_for(async {
             let db = PointsDb::open(&folder).await?;
             for remark in db.remarks() {
                 global.note(remark);
             }
-            let report = report(&db, &query, &title, self.mode_args.mode(Mode::C_P)).await?;
+            let report = report(&db, &query, &title, options).await?;
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
                 make_folder(parent)?;
             }
@@ -99,10 +104,9 @@ pub(super) async fn write_html_report(
     db: &PointsDb,
     query: &PointQuery,
     title: &str,
-    mode: Mode,
     path: &Path,
 ) -> Result<(), CliError> {
-    let report = report(db, query, title, mode).await?;
+    let report = report(db, query, title, Mode::C_P.into()).await?;
     if let Some(parent) = path.parent() {
         make_folder(parent)?;
     }

@@ -20,7 +20,7 @@ use super::evaluate::{EVALUATE, note_damage, note_kept, note_unmatched};
 use super::study::{StudySelectionArgs, seed_belongs_to_study};
 use crate::error::CliError;
 use crate::metrics::print_dataset_summary;
-use crate::output::print;
+use crate::output::print_table;
 use crate::progress::ProgressLine;
 use crate::signals::on_interrupt;
 
@@ -101,6 +101,7 @@ impl Run {
 /// Runs a study and scores the responses, without printing a summary table.
 pub(super) fn run_and_score(study: &Study, selection: &Selection, global: Global) -> Result<(), CliError> {
     let finished = execute(study, selection, true, false, global)?;
+    note_savings(&finished.summary, global);
     note_ending(&finished, global);
     if let Some(scored) = &finished.scored {
         note_scored(study, scored, global);
@@ -182,24 +183,58 @@ fn exit_status(finished: &Finished) -> Result<(), CliError> {
     match &finished.end {
         RunEnd::Complete => Ok(()),
         RunEnd::Interrupted | RunEnd::ScoringInterrupted => Err(CliError::Interrupted),
-        RunEnd::Incomplete | RunEnd::Failed { .. } => Err(CliError::Internal(anyhow::anyhow!(
-            "some requests got no response; the others are cached, and running again sends the rest"
-        ))),
+        RunEnd::Incomplete | RunEnd::Failed { .. } => {
+            Err(CliError::Internal(anyhow::anyhow!(incomplete_message(&finished.summary))))
+        }
+    }
+}
+
+/// How many requests got no response, and the reason if none did.
+fn incomplete_message(summary: &RunSummary) -> String {
+    let planned: u64 = summary.evals.iter().map(|eval| eval.planned).sum();
+    let received: u64 = summary.evals.iter().map(|eval| eval.cached + eval.answered).sum();
+    let reason = summary.evals.iter().find_map(|eval| {
+        eval.stopped.as_deref().or(eval.missing_trials.first().map(|missing| missing.problem.as_str()))
+    });
+    match reason {
+        Some(reason) if received == 0 => format!("no request got a response: {reason}"),
+        _ => format!(
+            "{} of {} requests got no response; the others are cached, and running again sends the rest",
+            thousands(planned.saturating_sub(received)),
+            thousands(planned)
+        ),
     }
 }
 
 fn print_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
-    let mut table = Table::new(&[
-        "eval",
-        "name",
-        "planned",
-        "cached",
-        "answered",
-        "truncated",
-        "missing",
-        "tokens",
-        "cost",
-    ]);
+    let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
+    print_table(global.format, || display_table(summary), || export_table(summary), &json)
+}
+
+/// What people look for first: a narrow terminal drops the columns at the end.
+fn display_table(summary: &RunSummary) -> Table {
+    let columns =
+        ["name", "planned", "cached", "received", "not received", "truncated", "tokens", "cost", "eval"];
+    let mut table = Table::new(&columns);
+    for eval in &summary.evals {
+        table.push(vec![
+            Cell::text(&eval.name),
+            Cell::Number(eval.planned as f64, 0),
+            Cell::Number(eval.cached as f64, 0),
+            Cell::Number(eval.answered as f64, 0),
+            Cell::Number(eval.planned.saturating_sub(eval.cached + eval.answered) as f64, 0),
+            Cell::Number(eval.truncated as f64, 0),
+            Cell::Number((eval.prompt_tokens + eval.completion_tokens) as f64, 0),
+            Cell::optional(eval.cost, 2),
+            Cell::text(eval.id.as_str()),
+        ]);
+    }
+    table
+}
+
+fn export_table(summary: &RunSummary) -> Table {
+    let columns = ["eval", "name", "planned", "cached", "answered", "truncated", "missing", "tokens", "cost"];
+    let mut table = Table::new(&columns);
     for eval in &summary.evals {
         table.push(vec![
             Cell::text(eval.id.as_str()),
@@ -213,8 +248,7 @@ fn print_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
             Cell::optional(eval.cost, 2),
         ]);
     }
-    let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
-    print(global.format, &table, &json)
+    table
 }
 
 /// Notes what the cache saved in this run.
@@ -243,8 +277,11 @@ pub(super) fn thousands(number: u64) -> String {
 
 /// Prints why requests failed or the run ended.
 fn note_ending(finished: &Finished, global: Global) {
+    // With one evaluation and no response, the reason is the error message.
+    let is_the_error = matches!(&finished.summary.evals[..], [eval] if eval.cached + eval.answered == 0)
+        && matches!(finished.end, RunEnd::Incomplete | RunEnd::Failed { .. });
     for eval in &finished.summary.evals {
-        if let Some(reason) = &eval.stopped {
+        if let Some(reason) = eval.stopped.as_ref().filter(|_| !is_the_error) {
             global.note(format_args!("{} ended early: {reason}", eval.name));
         }
         note_missing(eval, global);

@@ -6,13 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reasonscape_analysis::tables::stability::stability_table;
 use reasonscape_analysis::tables::{Cell, Table};
-use reasonscape_analysis::{StabilityRow, join_truncated, rank_label};
+use reasonscape_analysis::{ReasonScoreEstimate, StabilityRow, join_truncated, rank_label};
 use reasonscape_points::Estimator;
+use reasonscape_stats::likelihood::{
+    EffectiveTask, PointSums, WeightedPoint, effective_task, likelihood_score,
+};
 use reasonscape_stats::score::{
     Bootstrap, IntervalClass, IntervalFactors, Rank, ReasonScore, TaskBounds, min_max_score, ranks,
     reason_scores,
 };
-use reasonscape_stats::{Counters, Mode};
+use reasonscape_stats::{Confidence, Counters, Mode, StatsError};
 use serde::Serialize;
 
 use self::input::{Evidence, Input, Model};
@@ -35,9 +38,10 @@ pub(super) struct Score {
     input: InputFile,
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// Interval of the score: `bootstrap` (the ReasonScore), or `min-max` (all tasks at their lower or upper bounds).
-    #[arg(long, value_enum, default_value_t)]
-    method: Method,
+    /// How scores and intervals are computed [default: likelihood; bootstrap with intervals as input, another `--mode` or
+    /// `--literal`].
+    #[arg(long, value_enum)]
+    method: Option<Method>,
     /// Always compute the full products of the C and K estimators, to reproduce published ReasonScape numbers.
     #[arg(long)]
     literal: bool,
@@ -52,10 +56,13 @@ pub(super) struct Score {
     stability: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Method {
-    #[default]
+    /// Estimate and 95 % confidence interval from counters; each task is one point.
+    Likelihood,
+    /// ReasonScore v2, the bootstrap of the source document.
     Bootstrap,
+    /// All tasks at their lower or upper bounds.
     MinMax,
 }
 
@@ -66,6 +73,8 @@ struct Row {
     model: Option<String>,
     #[serde(flatten)]
     scored: Scored,
+    /// The ReasonScore; the other keys are those of v2.
+    reason_score: Option<ReasonScoreEstimate>,
     complete: bool,
     missing: Vec<String>,
     mode: &'static str,
@@ -112,6 +121,8 @@ struct ScoredModel {
     name: Option<String>,
     tasks: BTreeMap<String, TaskBounds>,
     factors: IntervalFactors,
+    /// Each task as one point; `None` if a task has only an interval.
+    effective: Option<Vec<EffectiveTask>>,
 }
 
 impl Score {
@@ -124,7 +135,16 @@ impl Score {
             global.note(format_args!("{name}: ignored unknown fields: {}", names.join(", ")));
         }
         let suite: BTreeSet<String> = models.iter().flat_map(|model| model.tasks.keys().cloned()).collect();
-        let models: Vec<ScoredModel> = models.into_iter().map(|model| self.estimate(model)).collect();
+        let in_input = |error: StatsError| CliError::input(format!("{name}: {error}"));
+        let models: Vec<ScoredModel> = models
+            .into_iter()
+            .map(|model| self.estimate(model))
+            .collect::<Result<_, _>>()
+            .map_err(in_input)?;
+        let method = self.resolve_method(&name, &models)?;
+        if method == Method::Bootstrap && self.method.is_none() {
+            global.note("only counters by C_P have a likelihood, so this uses `--method bootstrap`");
+        }
         let (scored, empty): (Vec<&ScoredModel>, Vec<&ScoredModel>) =
             models.iter().partition(|model| !model.tasks.is_empty());
         let bounds: Vec<Vec<TaskBounds>> =
@@ -135,22 +155,49 @@ impl Score {
                 .zip(&bounds)
                 .map(|(model, bounds)| StabilityRow::new(model.name.as_deref().unwrap_or("-"), bounds))
                 .collect::<Result<Vec<_>, _>>()
-                .map_err(|error| CliError::input(format!("{name}: {error}")))?;
+                .map_err(in_input)?;
             return print_stability(&rows, global);
         }
-        let scores = match self.method {
-            Method::Bootstrap => reason_scores(&bounds, bootstrap),
+        let scores = match method {
+            Method::Likelihood | Method::Bootstrap => reason_scores(&bounds, bootstrap),
             Method::MinMax => bounds.iter().map(|tasks| min_max_score(tasks)).collect(),
         }
-        .map_err(|error| CliError::input(format!("{name}: {error}")))?;
-        let mut rows: Vec<Row> = scored
-            .iter()
-            .zip(scores.iter().zip(ranks(&scores)))
-            .map(|(model, (score, rank))| self.row(model, Scored::new(model, score, rank), &suite))
-            .collect();
-        rows.sort_by_key(|row| row.scored.rank);
-        rows.extend(empty.into_iter().map(|model| self.row(model, Scored::default(), &suite)));
-        self.print(&rows, global)
+        .map_err(in_input)?;
+        let mut rows: Vec<Row> = Vec::new();
+        for (model, (score, rank)) in scored.iter().zip(scores.iter().zip(ranks(&scores))) {
+            let reason_score = match (method, &model.effective) {
+                (Method::Likelihood, Some(tasks)) => {
+                    likelihood_score(tasks, Confidence::P95).map_err(in_input)?.into()
+                }
+                _ => ReasonScoreEstimate::from(*score),
+            };
+            let scored = Scored::new(model, score, rank);
+            rows.push(self.row(method, model, scored, Some(reason_score), &suite));
+        }
+        rank_by_estimate(&mut rows);
+        rows.extend(empty.into_iter().map(|model| self.row(method, model, Scored::default(), None, &suite)));
+        self.print(method, &rows, global)
+    }
+
+    /// The method; that of the likelihood needs counters and `C_P`.
+    fn resolve_method(&self, name: &str, models: &[ScoredModel]) -> Result<Method, CliError> {
+        let has_counters = models.iter().all(|model| model.effective.is_some());
+        let has_likelihood = has_counters && self.mode() == Mode::C_P && !self.literal;
+        match self.method {
+            Some(Method::Likelihood) if !has_counters => Err(CliError::input(format_args!(
+                "{name}: `--method likelihood` needs the counters of every task (`n`, `n_e`, `n_t`, `g`), and some have only \
+                 an interval; use `--method bootstrap`"
+            ))),
+            Some(Method::Likelihood) if !has_likelihood => Err(CliError::input(
+                "`--method likelihood` estimates C_P and cannot be combined with another `--mode` or `--literal`; use \
+                 `--method bootstrap`",
+            )),
+            Some(method) => Ok(method),
+            None if has_likelihood && !self.stability && self.draws.is_none() && self.seed.is_none() => {
+                Ok(Method::Likelihood)
+            }
+            None => Ok(Method::Bootstrap),
+        }
     }
 
     fn mode(&self) -> Mode {
@@ -158,7 +205,9 @@ impl Score {
     }
 
     fn bootstrap(&self) -> Result<Bootstrap, CliError> {
-        if self.method == Method::MinMax && (self.draws.is_some() || self.seed.is_some() || self.stability) {
+        if self.method == Some(Method::MinMax)
+            && (self.draws.is_some() || self.seed.is_some() || self.stability)
+        {
             return Err(CliError::input(
                 "`--method min-max` uses no random draws; remove `--draws`, `--seed` and `--stability`",
             ));
@@ -171,15 +220,29 @@ impl Score {
     }
 
     /// The intervals of the tasks that have trials.
-    fn estimate(&self, model: Model) -> ScoredModel {
+    fn estimate(&self, model: Model) -> Result<ScoredModel, StatsError> {
         let mut tasks = BTreeMap::new();
+        let mut effective = Some(Vec::new());
         let (mut total, mut min_trials) = (Counters::default(), None::<u64>);
         for (task, evidence) in model.tasks {
             let bounds = match evidence {
-                Evidence::Bounds(bounds) => bounds,
+                Evidence::Bounds(bounds) => {
+                    effective = None;
+                    bounds
+                }
                 Evidence::Counters(counters) if counters.n() == 0.0 => continue,
                 Evidence::Counters(counters) => {
                     total = total + counters;
+                    if let Some(tasks) = &mut effective {
+                        let sums = PointSums::from_counters(&counters);
+                        let point = WeightedPoint { sums, weight: 1.0, stop_rule: None };
+                        // Where every guess is correct there is no likelihood, but still bounds.
+                        match effective_task(&[point]) {
+                            Ok(task) => tasks.extend(task),
+                            Err(_) if self.method != Some(Method::Likelihood) => effective = None,
+                            Err(error) => return Err(error),
+                        }
+                    }
                     min_trials = Some(min_trials.unwrap_or(u64::MAX).min(counters.n() as u64));
                     let estimator = Estimator { is_literal: self.literal, ..Estimator::from(self.mode()) };
                     estimator.estimate_counters(&counters).into()
@@ -190,10 +253,17 @@ impl Score {
         let truncation_rate = (total.n() > 0.0).then(|| total.n_t() / total.n());
         let bounds: Vec<TaskBounds> = tasks.values().copied().collect();
         let factors = IntervalFactors::new(&bounds, truncation_rate, min_trials);
-        ScoredModel { name: model.name, tasks, factors }
+        Ok(ScoredModel { name: model.name, tasks, factors, effective })
     }
 
-    fn row(&self, model: &ScoredModel, scored: Scored, suite: &BTreeSet<String>) -> Row {
+    fn row(
+        &self,
+        method: Method,
+        model: &ScoredModel,
+        scored: Scored,
+        reason_score: Option<ReasonScoreEstimate>,
+        suite: &BTreeSet<String>,
+    ) -> Row {
         let missing: Vec<String> =
             suite.iter().filter(|task| !model.tasks.contains_key(*task)).cloned().collect();
         let tasks = model
@@ -204,26 +274,25 @@ impl Score {
         Row {
             model: model.name.clone(),
             scored,
+            reason_score,
             complete: missing.is_empty(),
             missing,
             mode: self.mode().name(),
             literal: self.literal,
-            method: match self.method {
-                Method::Bootstrap => "bootstrap",
-                Method::MinMax => "min-max",
-            },
-            bootstrap: (self.method == Method::Bootstrap).then_some(BootstrapInfo { draws, seed }),
+            // Of `center` and `margin`; `reason_score` has its own.
+            method: if method == Method::MinMax { "min-max" } else { "bootstrap" },
+            bootstrap: (method != Method::MinMax).then_some(BootstrapInfo { draws, seed }),
             tasks: tasks.collect(),
         }
     }
 
-    fn print(&self, rows: &[Row], global: Global) -> Result<(), CliError> {
+    fn print(&self, method: Method, rows: &[Row], global: Global) -> Result<(), CliError> {
         // A single model without a name has no rank, and its JSON is an object instead of a list.
         let is_single = rows.len() == 1 && rows[0].model.is_none();
         let table = match (global.format, is_single) {
             (Format::Csv, _) => csv_table(rows),
             (_, true) => task_table(&rows[0]),
-            (_, false) => leaderboard_table(rows),
+            (_, false) => leaderboard_table(rows, method),
         };
         if is_single { print(global.format, &table, &rows[0]) } else { print(global.format, &table, &rows) }?;
         if self.mode() != Mode::C_P {
@@ -280,6 +349,16 @@ impl Scored {
     }
 }
 
+/// Sorts rows by estimate. Ties are those of overlapping v2 intervals: paired tests would need trials.
+fn rank_by_estimate(rows: &mut [Row]) {
+    let estimate = |row: &Row| row.reason_score.map_or(0.0, |score| score.estimate);
+    rows.sort_by(|a, b| estimate(b).total_cmp(&estimate(a)));
+    let estimates: Vec<f64> = rows.iter().map(estimate).collect();
+    for (row, own) in rows.iter_mut().zip(&estimates) {
+        row.scored.rank = Some(1 + estimates.iter().filter(|other| *other > own).count());
+    }
+}
+
 /// Prints how stable the margins are, and which models need more draws.
 pub(super) fn print_stability(rows: &[StabilityRow], global: Global) -> Result<(), CliError> {
     print(global.format, &stability_table(rows, global.format == Format::Csv), &rows)?;
@@ -313,6 +392,11 @@ fn csv_table(rows: &[Row]) -> Table {
         "tasks",
         "mode",
         "method",
+        "reason_score",
+        "reason_score_low",
+        "reason_score_high",
+        "reason_score_band",
+        "reason_score_method",
     ]);
     let count = |number: Option<usize>| Cell::optional(number.map(|number| number as f64), 0);
     for row in rows {
@@ -332,31 +416,50 @@ fn csv_table(rows: &[Row]) -> Table {
             Cell::Number(row.tasks.len() as f64, 0),
             Cell::text(row.mode),
             Cell::text(row.method),
+            Cell::optional(row.reason_score.map(|score| score.estimate), 1),
+            Cell::optional(row.reason_score.map(|score| score.ci_low), 1),
+            Cell::optional(row.reason_score.map(|score| score.ci_high), 1),
+            row.reason_score.map_or(Cell::Missing, |score| Cell::text(score.band)),
+            row.reason_score.map_or(Cell::Missing, |score| Cell::text(score.method)),
         ]);
     }
     table
 }
 
-fn leaderboard_table(rows: &[Row]) -> Table {
-    let mut table = Table::new(&["rank", "model", "ReasonScore", "interval", "band", "tasks"]);
+fn leaderboard_table(rows: &[Row], method: Method) -> Table {
+    let interval = interval_name(method);
+    let mut table = Table::new(&["rank", "model", "ReasonScore", interval, "v2", "band", "tasks"]);
     for row in rows {
         let scored = &row.scored;
         let rank = match (scored.rank, scored.rank_best, scored.rank_worst) {
             (Some(rank), Some(best), Some(worst)) => rank_label(rank, best, worst),
             _ => "-".to_owned(),
         };
-        let interval = scored.ci_low.zip(scored.ci_high);
+        let score = row.reason_score;
         let mark = if row.complete { "" } else { "*" };
         table.push(vec![
             Cell::Formatted(rank),
             Cell::text(row.model.as_deref().unwrap_or("-")),
-            Cell::Formatted(format!("{}{mark}", scored.label())),
-            interval.map_or(Cell::Missing, |(low, high)| Cell::Formatted(format!("{low:.0} to {high:.0}"))),
-            scored.band.map_or(Cell::Missing, Cell::text),
+            Cell::Formatted(
+                score
+                    .map_or_else(|| format!("no data{mark}"), |score| format!("{:.0}{mark}", score.estimate)),
+            ),
+            score.map_or(Cell::Missing, |score| Cell::Formatted(score.interval_label())),
+            if score.is_some() { Cell::Formatted(scored.label()) } else { Cell::Missing },
+            score.map_or(Cell::Missing, |score| Cell::text(score.band)),
             Cell::Number(row.tasks.len() as f64, 0),
         ]);
     }
     table
+}
+
+/// What the interval of a score is called in tables.
+fn interval_name(method: Method) -> &'static str {
+    match method {
+        Method::Likelihood => "95 % CI",
+        Method::Bootstrap => "v2 interval",
+        Method::MinMax => "min to max",
+    }
 }
 
 /// The intervals of the tasks, and the score.
@@ -371,8 +474,16 @@ fn task_table(row: &Row) -> Table {
             Cell::Formatted(format!("{center:.3} ± {margin:.3}")),
         ]);
     }
+    if let Some(score) = row.reason_score {
+        table.push(vec![
+            Cell::text(format!("ReasonScore ({})", score.band)),
+            Cell::Number(score.ci_low, 0),
+            Cell::Number(score.ci_high, 0),
+            Cell::Formatted(format!("{:.0}", score.estimate)),
+        ]);
+    }
     table.push(vec![
-        Cell::text(row.scored.band.map_or("ReasonScore".to_owned(), |band| format!("ReasonScore ({band})"))),
+        Cell::text(row.scored.band.map_or("v2".to_owned(), |band| format!("v2 ({band})"))),
         Cell::optional(row.scored.ci_low, 0),
         Cell::optional(row.scored.ci_high, 0),
         Cell::Formatted(row.scored.label()),

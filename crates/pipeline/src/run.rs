@@ -8,7 +8,7 @@ use std::time::Duration;
 use reasonscape_cache::{Cache, CacheError};
 use reasonscape_core::Point;
 use reasonscape_points::{EvaluateOptions, PointsError};
-use reasonscape_runner::{NextRound, RunError, RunEvent, RunSummary};
+use reasonscape_runner::{AdaptiveRounds, NextRound, RunError, RunEvent, RunSummary};
 use reasonscape_study::{Eval, Selection, Study};
 use tokio::sync::mpsc;
 
@@ -143,12 +143,15 @@ fn send_requests(
             planner.next_round(eval, points, last)
         }
     });
-    let next_round = next_round.as_ref().map(|next_round| next_round as &NextRound<'_>);
+    let adaptive = planner.as_ref().zip(next_round.as_ref()).map(|(planner, next_round)| AdaptiveRounds {
+        next: next_round as &NextRound<'_>,
+        stop_rule: planner.rule(),
+    });
     let (sender, mut receiver) = mpsc::channel(EVENT_BUFFER);
     let stop = control.subscribe();
     std::thread::scope(|scope| {
         let runner =
-            scope.spawn(|| reasonscape_runner::run(study, selection, cache, next_round, sender, stop));
+            scope.spawn(|| reasonscape_runner::run(study, selection, cache, adaptive.as_ref(), sender, stop));
         let mut batch = Vec::new();
         while receiver.blocking_recv_many(&mut batch, EVENT_BUFFER) > 0 {
             on_event(Event::Requests(&batch));

@@ -2,11 +2,13 @@
 
 mod aggregate;
 mod columns;
+mod derived;
 mod disagreements;
 mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
+mod problem_values;
 pub(crate) mod query_limits;
 mod query_points;
 mod query_result;
@@ -14,6 +16,7 @@ mod recount;
 mod response_counts;
 mod scan;
 mod stored_trial;
+mod sums;
 mod tables;
 mod trial_columns;
 mod trials;
@@ -31,6 +34,7 @@ pub use self::disagreements::{PointDisagreements, TestDisagreement};
 pub use self::find_trials::TestName;
 pub use self::locate_trials::{TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
+pub use self::problem_values::ProblemValues;
 pub use self::query_points::PointEstimate;
 pub use self::query_result::QueryResult;
 pub use self::response_counts::ResponseCounts;
@@ -46,6 +50,7 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 /// file or in two, counts once.
 pub struct PointsDb {
     study: PathBuf,
+    generation: String,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
     /// Evaluations without recorded finish reasons.

@@ -24,10 +24,10 @@ pub use self::entries::EntryAccount;
 use self::entries::EntryAccounts;
 pub use self::keep::KeptUnit;
 pub(crate) use self::pieces::char_count;
-use self::pieces::{Piece, PieceScorer, ScoredPiece, point_trials};
+use self::pieces::{PieceScorer, ScoredPiece, point_trials, sampling_rule};
 use self::up_to_date::UpToDate;
 use crate::scoring::ScoredTrial;
-use crate::{EvalInfo, PointTrials, PointsError, Provenance, TrialCounts, Truncation, UnitWriter};
+use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 
 /// Bump when stored trials change for a reason other than scoring.
 const ROW_VERSION: u32 = 1;
@@ -108,14 +108,12 @@ pub fn evaluate(
 ) -> Result<Evaluated, PointsError> {
     let reader = cache.reader()?;
     let mark = reader.watermark()?;
-    let jobs = jobs(study, options)?;
-    let mut accounts = EntryAccounts::new(reader.held_entries()?, study, &options.selection);
     let mut marks = HashMap::new();
-    for job in &jobs {
-        if !marks.contains_key(job.eval.id.as_str()) {
-            marks.insert(job.eval.id.as_str(), reader.marks(study.seed, job.eval.id.as_str())?);
-        }
+    for eval in study.evals.iter().filter(|eval| is_selected(eval, &options.selection)) {
+        marks.insert(eval.id.as_str(), reader.marks(study.seed, eval.id.as_str())?);
     }
+    let jobs = jobs(study, options, &marks)?;
+    let mut accounts = EntryAccounts::new(reader.held_entries()?, study, &options.selection);
     let repeats = reader.repeat_count()?.max(study.repeats);
     let up_to_date = UpToDate::new(&study.dir, &reader);
     let format = answers.as_ref().map(|answers| answers.format);
@@ -153,7 +151,11 @@ struct Job<'s> {
     inputs: String,
 }
 
-fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>, PointsError> {
+fn jobs<'s>(
+    study: &'s Study,
+    options: &EvaluateOptions,
+    marks: &HashMap<&str, Marks>,
+) -> Result<Vec<Job<'s>>, PointsError> {
     let mut of_task: Vec<(&'s str, Vec<Point<'s>>)> = Vec::new();
     for point in selected_points(study, &options.selection) {
         match of_task.iter_mut().find(|(task, _)| *task == point.task.name()) {
@@ -165,7 +167,7 @@ fn jobs<'s>(study: &'s Study, options: &EvaluateOptions) -> Result<Vec<Job<'s>>,
     evals
         .flat_map(|eval| {
             of_task.iter().map(|(task, points)| {
-                let inputs = inputs(study, eval, points, options)?;
+                let inputs = inputs(study, eval, points, options, &marks[eval.id.as_str()])?;
                 Ok(Job { eval, points: points.clone(), task, inputs })
             })
         })
@@ -180,6 +182,7 @@ fn inputs(
     eval: &Eval,
     points: &[Point<'_>],
     options: &EvaluateOptions,
+    marks: &Marks,
 ) -> Result<String, PointsError> {
     let first =
         points.first().and_then(|point| planned_requests(study, eval, point, 0).next()).transpose()?;
@@ -193,6 +196,7 @@ fn inputs(
         list(vec![
             point.params.to_json(),
             Json::Int(study.count_at(point, &options.selection) as i64),
+            text(&sampling_rule(study, &options.selection, marks, point).to_string()),
             list(manifolds),
         ])
     });
@@ -355,7 +359,8 @@ impl Evaluation<'_, '_> {
             return Ok(false);
         }
         let pieces = self.scorer.pieces(&job.points, &self.marks[job.eval.id.as_str()]);
-        let (mut damaged, mut planned, mut entries) = (0, 0, HashSet::new());
+        let (mut damaged, mut entries) = (0, HashSet::new());
+        let (mut plan, mut planned) = (0, 0);
         for pieces in pieces.chunks(PIECES_PER_BATCH) {
             let scored: Vec<ScoredPiece> = pieces
                 .par_iter()
@@ -367,16 +372,19 @@ impl Evaluation<'_, '_> {
                 return Ok(false);
             }
             let mut points = Vec::with_capacity(scored.len());
-            for (Piece { point, problems }, scored) in pieces.iter().zip(scored) {
+            for (piece, scored) in pieces.iter().zip(scored) {
                 damaged += scored.walked.damaged;
                 *damage = damage.take().or(scored.walked.damage);
                 accounts.add(job.eval, &scored.walked.entries);
                 entries.extend(scored.walked.entries);
-                if problems.start == 0 {
-                    planned = self.scorer.planned_trials(point);
+                let repeats = self.study.repeats;
+                if piece.problems.start == 0 {
+                    plan = self.scorer.planned_problems(piece, &scored.trials);
+                    planned = plan * u64::from(repeats);
                 }
-                planned += scored.beyond_plan;
-                points.push(point_trials(point, planned, scored.trials));
+                let is_beyond_plan = |trial: &&Trial| trial.index >= plan || trial.repeat >= repeats;
+                planned += scored.trials.iter().filter(is_beyond_plan).count() as u64;
+                points.push(point_trials(piece, planned, scored.trials));
                 if let Some(answers) = &mut self.answers {
                     (answers.write)(&scored.answers).map_err(PointsError::Answers)?;
                 }

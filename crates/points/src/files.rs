@@ -30,6 +30,7 @@ pub(crate) struct FileInfo {
     pub(crate) pair: String,
     pub(crate) provenance: Provenance,
     pub(crate) rows: u64,
+    pub(crate) format: u32,
     metadata: ArrowReaderMetadata,
 }
 
@@ -97,6 +98,7 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
         pair: value(key::PAIR)?.to_owned(),
         provenance: parse(value(key::PROVENANCE)?).map_err(foreign)?,
         rows: u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0),
+        format,
         metadata,
     })
 }
@@ -132,6 +134,11 @@ impl FileInfo {
     /// The footer's metadata on the columns.
     pub(crate) fn footer(&self) -> &ParquetMetaData {
         self.metadata.metadata()
+    }
+
+    /// Whether the format has no sums over problems and no sampling rules.
+    pub(crate) fn lacks_sums(&self) -> bool {
+        self.format < 4
     }
 
     /// Some columns of a file, with integers as 64 bits.

@@ -20,6 +20,7 @@ mod gzip_size;
 mod import;
 mod lost_responses;
 mod sample_log;
+mod sampling;
 mod schema;
 mod scoring;
 mod transcripts;
@@ -35,8 +36,8 @@ pub use futures_util::future::BoxFuture;
 pub use counts::{Mean, TrialCounts};
 pub use db::{
     Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
-    PointsDb, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement, TestName,
-    TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
+    PointsDb, ProblemValues, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement,
+    TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{
@@ -48,6 +49,7 @@ pub use gzip_size::GzipSizer;
 pub use import::{Imported, ImportedUnit, import_logs};
 pub use lost_responses::count_lost_responses;
 pub use sample_log::{SAMPLE_LOG_COLUMNS, SampleLog, SampleLogRows, query_parquet_file};
+pub use sampling::SamplingRule;
 pub use schema::{FORMAT, POINT_COLUMNS, TRIAL_COLUMNS};
 pub use scoring::{ScoredTrial, score_responses};
 pub use transcripts::TranscriptReader;

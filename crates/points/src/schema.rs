@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 /// The file format that is written, and the newest that is read.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Keys of the file metadata.
 pub(crate) mod key {
@@ -56,10 +56,22 @@ pub const TRIAL_COLUMNS: [&str; 25] = [
 ];
 
 /// Columns that files of earlier formats lack, with the format that added them. They are read as null.
-pub(crate) const ADDED_COLUMNS: [(&str, u32); 2] = [("latency_us", 3), ("prob_correct", 3)];
+pub(crate) const ADDED_COLUMNS: [(&str, u32); 11] = [
+    ("latency_us", 3),
+    ("prob_correct", 3),
+    ("problems", 4),
+    ("q", 4),
+    ("c", 4),
+    ("gm", 4),
+    ("a", 4),
+    ("b", 4),
+    ("yy", 4),
+    ("weight", 4),
+    ("stop_rule", 4),
+];
 
 /// Columns of a file of points, in order.
-pub const POINT_COLUMNS: [&str; 22] = [
+pub const POINT_COLUMNS: [&str; 31] = [
     "eval_id",
     "model",
     "template",
@@ -82,7 +94,19 @@ pub const POINT_COLUMNS: [&str; 22] = [
     "reasoning_tokens_n",
     "latency_ms_sum",
     "compressed_size_sum",
+    "problems",
+    "q",
+    "c",
+    "gm",
+    "a",
+    "b",
+    "yy",
+    "weight",
+    "stop_rule",
 ];
+
+/// Columns of a point with the sums over its problems that the ReasonScore needs, after `problems`.
+pub(crate) const SUM_COLUMNS: [&str; 6] = ["q", "c", "gm", "a", "b", "yy"];
 
 pub(crate) static TRIALS: LazyLock<SchemaRef> = LazyLock::new(|| schema(&TRIAL_COLUMNS));
 pub(crate) static POINTS: LazyLock<SchemaRef> = LazyLock::new(|| schema(&POINT_COLUMNS));
@@ -100,9 +124,11 @@ fn field(name: &str) -> Field {
         // `index` has 64 bits since format 2: documents of other tools are identified by a hash of their id.
         "status" | "repeat" => (DataType::Int32, false),
         "guess" | "g" => (DataType::Float64, false),
-        "prompt_tokens" | "completion_tokens" | "reasoning_tokens" | "latency_us" => (DataType::Int64, true),
-        "prob_correct" => (DataType::Float64, true),
-        "answer" => (DataType::Utf8, true),
+        "prompt_tokens" | "completion_tokens" | "reasoning_tokens" | "latency_us" | "problems" | "weight" => {
+            (DataType::Int64, true)
+        }
+        "prob_correct" | "q" | "c" | "gm" | "a" | "b" | "yy" => (DataType::Float64, true),
+        "answer" | "stop_rule" => (DataType::Utf8, true),
         "eval_id" | "model" | "template" | "sampler" | "base_task" | "params" | "finish" | "method"
         | "target" | "cache_key" => (DataType::Utf8, false),
         _ => (DataType::Int64, false),

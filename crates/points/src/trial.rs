@@ -6,6 +6,8 @@ use reasonscape_core::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::SamplingRule;
+
 /// An evaluation: a model, a template and a sampler.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EvalName")]
@@ -69,7 +71,7 @@ pub enum Truncation {
 }
 
 /// A point and its trials.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct PointTrials {
     /// The parameters, as canonical JSON.
     pub params: String,
@@ -77,6 +79,10 @@ pub struct PointTrials {
     pub manifolds: Vec<String>,
     /// Planned trials; those that are not in `trials` are missing.
     pub planned: u64,
+    /// Planned problems in the suite, however many were sampled: the weight of the point in its task.
+    pub weight: Option<u64>,
+    /// Which trials enter the ReasonScore, if not all.
+    pub rule: Option<SamplingRule>,
     /// The trials with a response.
     pub trials: Vec<Trial>,
 }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use datafusion::arrow::array::{
-    ArrayRef, Float64Builder, Int32Builder, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
+    ArrayRef, Float64Array, Float64Builder, Int32Builder, Int64Array, Int64Builder, ListBuilder, RecordBatch,
+    StringArray, StringBuilder,
 };
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::parquet::arrow::ArrowWriter;
@@ -19,9 +20,11 @@ use datafusion::parquet::errors::ParquetError;
 use datafusion::parquet::file::metadata::KeyValue;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::parquet::schema::types::ColumnPath;
+use reasonscape_stats::likelihood::PointSums;
 use tempfile::NamedTempFile;
 
 use crate::error::parquet_message;
+use crate::sampling::{Sample, point_sums};
 use crate::schema::{self, key};
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts};
 
@@ -64,6 +67,15 @@ impl FileKind {
     }
 }
 
+/// A point whose trials were written.
+#[derive(Debug)]
+struct WrittenPoint {
+    /// Without its trials.
+    point: PointTrials,
+    counts: TrialCounts,
+    samples: Vec<Sample>,
+}
+
 /// Writes the trials of one evaluation on one task, one point at a time. Nothing is visible before
 /// [`finish`](Self::finish) moves both files into place; dropping the writer discards them.
 #[derive(Debug)]
@@ -73,7 +85,7 @@ pub struct UnitWriter {
     pair: String,
     trials: OpenFile,
     rows: TrialRows,
-    points: Vec<(PointTrials, TrialCounts)>,
+    points: Vec<WrittenPoint>,
     /// The index of each point in `points`, and its trials by index and repeat.
     seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
@@ -111,7 +123,7 @@ impl UnitWriter {
 
     /// Number of trials written so far.
     pub(crate) fn trial_count(&self) -> u64 {
-        self.points.iter().map(|(_, counts)| counts.n).sum()
+        self.points.iter().map(|point| point.counts.n).sum()
     }
 
     /// Writes a point. Duplicate trials are written once, even if the point itself is given twice.
@@ -121,10 +133,13 @@ impl UnitWriter {
     pub fn write_point(&mut self, mut point: PointTrials) -> Result<(), PointsError> {
         let trials = std::mem::take(&mut point.trials);
         let (index, seen) = self.seen.entry(point.params.clone()).or_insert_with(|| {
-            self.points.push((point.clone(), TrialCounts::default()));
+            let counts = TrialCounts::default();
+            self.points.push(WrittenPoint { point: point.clone(), counts, samples: Vec::new() });
             (self.points.len() - 1, HashSet::new())
         });
-        let (known, counts) = &mut self.points[*index];
+        let WrittenPoint { point: known, counts, samples } = &mut self.points[*index];
+        known.weight = known.weight.or(point.weight);
+        known.rule = known.rule.or(point.rule);
         for manifold in point.manifolds {
             if !known.manifolds.contains(&manifold) {
                 known.manifolds.push(manifold);
@@ -133,6 +148,7 @@ impl UnitWriter {
         for trial in trials {
             if seen.insert((trial.index, trial.repeat)) {
                 counts.add(&trial);
+                samples.push(Sample::from(&trial));
                 self.rows.push(&self.eval, &self.task, &point.params, trial);
                 if self.rows.len() >= BATCH {
                     self.trials.write(&self.rows.take())?;
@@ -150,15 +166,15 @@ impl UnitWriter {
     pub fn finish(mut self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
         self.trials.write(&self.rows.take())?;
         let mut points = OpenFile::create(FileKind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
-        points.write(&point_rows(&self.eval, &self.task, &self.points))?;
+        points.write(&point_rows(&self.eval, &self.task, &mut self.points))?;
         let trials = self.trials.close(provenance)?;
         let points = points.close(provenance)?;
         // Between these two lines the pair does not match. Readers detect that and recount the trials.
         trials.persist()?;
         points.persist()?;
         let mut total = TrialCounts::default();
-        for (_, counts) in &self.points {
-            total += *counts;
+        for point in &self.points {
+            total += point.counts;
         }
         Ok(total)
     }
@@ -364,10 +380,13 @@ impl TrialRows {
     }
 }
 
-fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, TrialCounts)]) -> RecordBatch {
+fn point_rows(eval: &EvalInfo, task: &str, points: &mut [WrittenPoint]) -> RecordBatch {
+    let sums: Vec<PointSums> =
+        points.iter_mut().map(|point| point_sums(&mut point.samples, point.point.rule)).collect();
+    let points = &*points;
     let text = |value: &dyn Fn(&PointTrials) -> String| -> ArrayRef {
         let mut column = StringBuilder::new();
-        for (point, _) in points {
+        for WrittenPoint { point, .. } in points {
             column.append_value(value(point));
         }
         Arc::new(column.finish())
@@ -375,7 +394,7 @@ fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, TrialCounts)]
     let list = |value: &dyn Fn(&PointTrials) -> Vec<String>| -> ArrayRef {
         let item = Field::new("item", DataType::Utf8, false);
         let mut column = ListBuilder::new(StringBuilder::new()).with_field(item);
-        for (point, _) in points {
+        for WrittenPoint { point, .. } in points {
             for item in value(point) {
                 column.values().append_value(item);
             }
@@ -385,16 +404,16 @@ fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, TrialCounts)]
     };
     let number = |value: &dyn Fn(&TrialCounts) -> u64| -> ArrayRef {
         let mut column = Int64Builder::new();
-        for (_, counts) in points {
+        for WrittenPoint { counts, .. } in points {
             column.append_value(value(counts) as i64);
         }
         Arc::new(column.finish())
     };
     let mut guesses = Float64Builder::new();
-    for (_, counts) in points {
+    for WrittenPoint { counts, .. } in points {
         guesses.append_value(counts.g);
     }
-    let columns = vec![
+    let mut columns = vec![
         text(&|_| eval.eval_id.clone()),
         text(&|_| eval.model.clone()),
         text(&|_| eval.template.clone()),
@@ -418,5 +437,22 @@ fn point_rows(eval: &EvalInfo, task: &str, points: &[(PointTrials, TrialCounts)]
         number(&|counts| counts.latency_ms),
         number(&|counts| counts.compressed_size),
     ];
+    columns.extend(sum_columns(&sums));
+    let weights = points.iter().map(|point| point.point.weight.map(|weight| weight as i64));
+    columns.push(Arc::new(weights.collect::<Int64Array>()));
+    let rules = points.iter().map(|point| point.point.rule.map(|rule| rule.to_string()));
+    columns.push(Arc::new(rules.collect::<StringArray>()));
     RecordBatch::try_new(Arc::clone(&schema::POINTS), columns).expect("columns as the schema has them")
+}
+
+/// The columns `problems` and [`SUM_COLUMNS`](schema::SUM_COLUMNS).
+pub(crate) fn sum_columns(sums: &[PointSums]) -> Vec<ArrayRef> {
+    let problems = sums.iter().map(|sums| sums.problems as i64).collect::<Int64Array>();
+    let mut columns: Vec<ArrayRef> = vec![Arc::new(problems)];
+    let values: [fn(&PointSums) -> f64; 6] =
+        [|sums| sums.q, |sums| sums.c, |sums| sums.gm, |sums| sums.a, |sums| sums.b, |sums| sums.yy];
+    for value in values {
+        columns.push(Arc::new(sums.iter().map(value).collect::<Float64Array>()));
+    }
+    columns
 }

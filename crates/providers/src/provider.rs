@@ -163,7 +163,7 @@ fn describe_invalid(body: &[u8], error: &serde_json::Error) -> Cow<'static, str>
     if start.is_empty() {
         "is empty".into()
     } else if start.starts_with('<') {
-        "is a page of HTML or XML; is `base_url` right? It mostly ends with `/v1`".into()
+        "is a page of HTML or XML; check `base_url`, which usually ends with `/v1`".into()
     } else if start.starts_with("data:") || start.starts_with("event:") {
         "is a stream of events, which nobody asked for".into()
     } else if error.is_eof() {
@@ -176,7 +176,7 @@ fn describe_invalid(body: &[u8], error: &serde_json::Error) -> Cow<'static, str>
 /// The finish reason, under any of the names that providers have for it.
 ///
 /// # Errors
-/// A [`ReplyError`] when the provider itself broke off: a retry may help.
+/// A [`ReplyError`] when the provider interrupted its answer: a retry may help.
 pub(crate) fn parse_finish(reason: Option<String>) -> Result<Finish, ReplyError> {
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else { return Ok(Finish::Missing) };
     Ok(match reason.to_ascii_lowercase().as_str() {

@@ -13,7 +13,7 @@ use crate::ApiKey;
 /// assert!(!problem.is_retryable());
 /// assert_eq!(
 ///     problem.to_string(),
-///     "the provider refuses the request (HTTP 404): no model `x`; check `model` and `base_url`, which mostly ends with `/v1`"
+///     "the provider rejected the request (HTTP 404): no model `x`; check `model` and `base_url`, which usually ends with `/v1`"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,8 +34,8 @@ pub enum ReplyError {
         /// What the provider said, shortened.
         message: String,
     },
-    /// The provider broke off while it answered.
-    #[error("the provider broke off the answer: `{reason}`")]
+    /// The provider interrupted its answer.
+    #[error("the provider interrupted the answer: `{reason}`")]
     Interrupted {
         /// The reason that it gave.
         reason: String,
@@ -47,10 +47,10 @@ pub enum ReplyError {
         problem: Cow<'static, str>,
     },
     /// The reply has neither text nor a reason for having none.
-    #[error("the reply is empty and gives no reason why")]
+    #[error("the reply is empty and has no finish reason")]
     Empty,
     /// The provider will not answer this request, however often it is sent.
-    #[error("the provider refuses the request (HTTP {status}): {message}{}", hint(*status, message))]
+    #[error("the provider rejected the request (HTTP {status}): {message}{}", hint(*status, message))]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -98,7 +98,7 @@ fn hint(status: u16, message: &str) -> &'static str {
         300..=399 => "; `base_url` has moved: write the new address",
         401 | 403 => "; check the key in the variable that `api_key_env` names, and what it may use",
         402 => "; the account has no credit left",
-        404 | 405 => "; check `model` and `base_url`, which mostly ends with `/v1`",
+        404 | 405 => "; check `model` and `base_url`, which usually ends with `/v1`",
         400 | 422 => "; check `provider`, and the sampler's parameters against what the provider takes",
         413 => "; the request is too large for this provider",
         _ => "",

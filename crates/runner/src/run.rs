@@ -83,6 +83,14 @@ pub type NextRound<'a> = dyn Fn(&Eval, &[Point<'_>], Option<&TestRanges>) -> Res
     + Sync
     + 'a;
 
+/// Adaptive sampling of every point.
+pub struct AdaptiveRounds<'a> {
+    /// Chooses the problems of each round.
+    pub next: &'a NextRound<'a>,
+    /// The rule by which it stops, as text; recorded in the cache with each point.
+    pub stop_rule: String,
+}
+
 /// State shared by all parts of a run.
 struct Shared<'s> {
     study: &'s Study,
@@ -94,7 +102,7 @@ struct Shared<'s> {
     stop: watch::Receiver<Shutdown>,
     budget: BudgetTracker,
     storage: StorageState,
-    next_round: Option<&'s NextRound<'s>>,
+    adaptive: Option<&'s AdaptiveRounds<'s>>,
     /// The newest cache entry at the start of the run: responses after it were paid for during the run.
     last_entry: i64,
 }
@@ -160,7 +168,7 @@ impl Shared<'_> {
     }
 }
 
-/// Runs a study: every point up to its count, or in rounds determined by `next_round`.
+/// Runs a study: every point up to its count, or in rounds of adaptive sampling.
 ///
 /// Events are sent as they happen; `stop` may be set at any time. The summary counts the planned, cached, answered and
 /// missing trials of every evaluation.
@@ -172,7 +180,7 @@ pub fn run<'s>(
     study: &'s Study,
     selection: &'s Selection,
     cache: &'s Cache,
-    next_round: Option<&'s NextRound<'s>>,
+    adaptive: Option<&'s AdaptiveRounds<'s>>,
     events: mpsc::Sender<RunEvent>,
     stop: watch::Receiver<Shutdown>,
 ) -> Result<RunSummary, RunError> {
@@ -195,7 +203,7 @@ pub fn run<'s>(
         stop,
         budget,
         storage,
-        next_round,
+        adaptive,
         last_entry,
     };
 
@@ -264,8 +272,8 @@ async fn run_eval<'scope, 'env, 's: 'env>(
         scope.spawn(move || sender.send(next_round(eval, &shared.points, last.as_deref())));
         decided.await.expect("the thread sends before it ends")
     };
-    let mut round = if let Some(next_round) = shared.next_round {
-        decide(next_round, None).await?
+    let mut round = if let Some(adaptive) = shared.adaptive {
+        decide(adaptive.next, None).await?
     } else {
         let count = |point: &Point<'_>| shared.study.count_at(point, shared.selection);
         Some(shared.points.iter().map(|point| 0..count(point)).collect::<Vec<_>>())
@@ -277,14 +285,14 @@ async fn run_eval<'scope, 'env, 's: 'env>(
         EvalCounters::add(&counters.announced, trials);
         shared.emit(eval_index, EventKind::Planned { trials }).await;
         runner.run_round(scope, shared, requested.clone()).await?;
-        let Some(next_round) = shared.next_round else { return Ok(()) };
+        let Some(adaptive) = shared.adaptive else { return Ok(()) };
         let is_ended = *shared.stop.borrow() != Shutdown::None || *shared.storage.has_failed.borrow();
         if counters.stopped().is_some() || is_ended {
             // The number of trials in the next round is unknown.
             counters.plan_finished.store(false, Relaxed);
             return Ok(());
         }
-        round = decide(next_round, Some(requested)).await?;
+        round = decide(adaptive.next, Some(requested)).await?;
     }
     Ok(())
 }

@@ -118,6 +118,12 @@ pub enum StatsError {
         /// The proportion of items on which exactly one model is correct.
         discordant_share: f64,
     },
+    /// A stop rule that can't be read.
+    #[error("`{found}` is not a stop rule, expected text such as `rounds=16 margin=0.05 max=512`")]
+    InvalidStopRule {
+        /// What was given.
+        found: String,
+    },
     /// An unknown mode name.
     #[error("unknown mode `{found}`, expected one of E_I E_P E_O C_I C_P C_O K_I K_P K_O")]
     UnknownMode {

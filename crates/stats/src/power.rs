@@ -5,7 +5,7 @@
 
 use crate::interval::wilson_unchecked;
 use crate::paired_bootstrap::ScoreDifference;
-use crate::{Confidence, Counters, Mode, StatsError, in_range, normal};
+use crate::{Confidence, StatsError, in_range, normal};
 
 /// Confidence and power of a planned comparison.
 ///
@@ -224,55 +224,18 @@ pub fn trials_for_margin(proportion: f64, margin: f64, confidence: Confidence) -
     while enough - too_few > 1 {
         let middle = u64::midpoint(too_few, enough);
         if margin_after(proportion, middle, confidence)? <= margin {
-            enough = middle
+            enough = middle;
         } else {
-            too_few = middle
+            too_few = middle;
         }
     }
     Ok(enough)
-}
-
-/// Sample sizes grow in steps of this size, so that later runs of a point request the same ones.
-const ROUND_STEP: u64 = 16;
-
-/// The sample size for the next round of a point that is sampled until its `C_P` margin reaches `margin`, given the
-/// counters of its first `so_far` trials: `so_far` if that is enough, and never more than `max_count`.
-pub fn next_count(counters: &Counters, so_far: u64, margin: f64, max_count: u64) -> u64 {
-    let estimate = Mode::C_P.estimate(counters, Confidence::P95);
-    // Without any response, more samples won't help.
-    if estimate.margin() <= margin || counters.n() == 0.0 {
-        return so_far;
-    }
-    let accuracy = estimate.point.unwrap_or(0.5);
-    let needed = trials_for_margin(accuracy, margin, Confidence::P95).unwrap_or(u64::MAX).min(max_count);
-    // Half of what the current accuracy estimate requires, because that estimate may be off.
-    let halfway = so_far + needed.saturating_sub(so_far).div_ceil(2).max(ROUND_STEP);
-    halfway.next_multiple_of(ROUND_STEP).min(max_count)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn sampling_stops_when_the_margin_is_reached() {
-        let sure = Counters::new(512.0, 512.0, 0.0, 0.0).unwrap();
-        assert_eq!(next_count(&sure, 64, 0.05, 512), 64);
-    }
-
-    #[test]
-    fn wide_margins_get_more_trials_up_to_the_maximum() {
-        let open = Counters::new(32.0, 16.0, 0.0, 0.0).unwrap();
-        let next = next_count(&open, 32, 0.05, 512);
-        assert!((48..512).contains(&next) && next.is_multiple_of(ROUND_STEP), "{next}");
-        assert_eq!(next_count(&open, 500, 0.05, 512), 512);
-    }
-
-    #[test]
-    fn points_without_responses_get_no_more_trials() {
-        assert_eq!(next_count(&Counters::default(), 32, 0.05, 512), 32);
-    }
 
     const P95: Confidence = Confidence::P95;
 

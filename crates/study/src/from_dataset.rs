@@ -20,7 +20,7 @@ pub enum FromDatasetError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The folder could not be made.
-    #[error("failed to make the folder `{}`", path.display())]
+    #[error("failed to create directory `{}`", path.display())]
     Folder {
         /// The path.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum FromDatasetError {
         source: io::Error,
     },
     /// A file stands where the copy of the dataset would.
-    #[error("`{}` is there already and would be replaced", path.display())]
+    #[error("`{}` already exists", path.display())]
     FileExists {
         /// The path.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum FromDatasetError {
         suite: String,
     },
     /// The folder holds a study of another dataset: answers to both would be mixed up.
-    #[error("`{}` holds {known} questions of `{dataset}` that are not these {given}", dir.display())]
+    #[error("`{}` has {known} questions of `{dataset}`, which differ from these {given}", dir.display())]
     OtherQuestions {
         /// The folder of the study.
         dir: PathBuf,

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use reasonscape_points::{Estimator, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TestName};
+use reasonscape_points::{Column, EvalInfo, Filter, PointsDb, PointsError, StoredTrial, TestName};
 use reasonscape_stats::Mode;
 use reasonscape_stats::pairwise::Method;
 
@@ -13,8 +13,9 @@ use super::params::AnalysisQuery;
 use super::single_flight::SingleFlight;
 use super::trial_query::{TrialIndex, TrialQuery};
 use reasonscape_analysis::{
-    AccuracyGrids, AxisSelection, Comparison, Compression, CompressionOptions, GroupBy, HazardOptions,
-    HazardRow, Leaderboard, Pairwise, PointQuery, TaskParameters, Thresholds, TokensOptions, TokensRow,
+    AccuracyGrids, AxisSelection, BoardOptions, Comparison, Compression, CompressionOptions, GroupBy,
+    HazardOptions, HazardRow, Leaderboard, ModelSets, Pairwise, PointQuery, TaskParameters, Thresholds, Ties,
+    TokensOptions, TokensRow,
 };
 
 /// The proportion of correct answers that a smaller token limit should keep, by default.
@@ -30,7 +31,7 @@ pub(crate) struct Pair {
 /// Identifies one result. Each variant has one type of result.
 #[derive(Debug, PartialEq)]
 enum Key {
-    Leaderboard { estimator: Estimator, conditions: Vec<String> },
+    Leaderboard { options: BoardOptions, conditions: Vec<String> },
     TrialIndex(TrialQuery),
     Trials { query: TrialQuery, first: u64, max: usize },
     Parameters { conditions: Vec<String> },
@@ -40,6 +41,7 @@ enum Key {
     Tokens { query: AnalysisQuery, by: GroupBy, keep: f64, budgets: Vec<u64> },
     Compression { query: AnalysisQuery, by: GroupBy, loop_bits: Option<f64>, examples: usize },
     Pairwise { mode: Mode, method: Method, conditions: Vec<String>, evals: Vec<String> },
+    ModelSets { by: Option<Column>, conditions: Vec<String>, evals: Vec<String> },
     Comparison { pair: Pair, mode: Mode, conditions: Vec<String> },
     Disagreements { pair: Pair, conditions: Vec<String> },
     DisagreementRows { pair: Pair, conditions: Vec<String>, which: Disagreement, first: u64, max: usize },
@@ -67,16 +69,25 @@ impl AnalysisCache {
         Ok(result.downcast().expect("each kind of key has one type of result"))
     }
 
+    /// The evaluations by score. Without ranks, which would need all trials.
+    pub(crate) async fn order(
+        &self,
+        mode: Mode,
+        conditions: &[String],
+    ) -> Result<Arc<Leaderboard>, ApiError> {
+        self.leaderboard(BoardOptions { ties: Some(Ties::V2), ..mode.into() }, conditions).await
+    }
+
     /// The leaderboard of the points that meet these conditions.
     pub(crate) async fn leaderboard(
         &self,
-        estimator: Estimator,
+        options: BoardOptions,
         conditions: &[String],
     ) -> Result<Arc<Leaderboard>, ApiError> {
         let point_query = PointQuery::parse(conditions)?;
-        let key = Key::Leaderboard { estimator, conditions: conditions.to_vec() };
+        let key = Key::Leaderboard { options, conditions: conditions.to_vec() };
         Ok(self
-            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, estimator).await)
+            .get(key, async || reasonscape_analysis::leaderboard(&self.db, &point_query, options).await)
             .await?)
     }
 
@@ -241,6 +252,20 @@ impl AnalysisCache {
         let point_query = PointQuery::parse(&conditions)?.for_evals(&names);
         let key = Key::Pairwise { mode, method, conditions, evals: evals.clone() };
         let work = async || reasonscape_analysis::pairwise(&self.db, &point_query, mode, method).await;
+        Ok(self.get(key, work).await?)
+    }
+
+    /// The sets of these evaluations that can't be distinguished.
+    pub(crate) async fn model_sets(
+        &self,
+        by: Option<Column>,
+        conditions: Vec<String>,
+        evals: Vec<String>,
+    ) -> Result<Arc<ModelSets>, ApiError> {
+        let names: Vec<&str> = evals.iter().map(String::as_str).collect();
+        let point_query = PointQuery::parse(&conditions)?.for_evals(&names);
+        let key = Key::ModelSets { by: by.clone(), conditions, evals: evals.clone() };
+        let work = async || reasonscape_analysis::model_sets(&self.db, &point_query, by.as_ref()).await;
         Ok(self.get(key, work).await?)
     }
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::error::ApiError;
-use super::params::{estimator, is_literal, page_range};
+use super::params::{board_options, estimator, is_literal, page_range};
 use super::point_id::point_id;
 use super::query_string::Query;
 use super::response::{self, reply};
@@ -48,6 +48,12 @@ fn conditions(query: &Query) -> Vec<String> {
 struct Board<'a> {
     /// The estimator.
     mode: &'static str,
+    /// How scores and intervals are computed: `likelihood` or `bootstrap`.
+    method: &'static str,
+    /// How ties are found: `paired` or `v2`.
+    ties: &'static str,
+    /// Why scores or ties are not computed as usual.
+    notes: &'a [String],
     /// The tasks of the suite, by name.
     tasks: &'a [String],
     /// The evaluations, by rank.
@@ -61,9 +67,12 @@ struct Board<'a> {
 pub(crate) async fn leaderboard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let study = app.study_for(&query).await?;
-    let board = study.analyses.leaderboard(estimator(&query, Mode::C_P)?, &conditions(&query)).await?;
+    let board = study.analyses.leaderboard(board_options(&query)?, &conditions(&query)).await?;
     response::json(&Board {
         mode: board.mode.name(),
+        method: board.method.name(),
+        ties: board.ties.name(),
+        notes: &board.notes,
         tasks: &board.tasks,
         rows: &board.rows,
         unscored: &board.unscored,

@@ -11,7 +11,7 @@ use super::error::ApiError;
 use super::params::{mode, number};
 use super::query_string::Query;
 use super::trial_query::TrialQuery;
-use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, Pairwise, RatingOrder};
+use reasonscape_analysis::{Comparison, MONTE_CARLO_DRAWS, ModelSets, Pairwise, RatingOrder};
 use reasonscape_stats::pairwise::Method;
 
 /// Evaluations compared by default; a larger matrix is not readable.
@@ -44,7 +44,7 @@ pub(crate) async fn compared_evals(
     if !ids.is_empty() {
         return Ok(ComparedEvals { ids, best_of: None });
     }
-    let board = analyses.leaderboard(mode(query, Mode::C_P)?.into(), &test_conditions(query)?).await?;
+    let board = analyses.order(mode(query, Mode::C_P)?, &test_conditions(query)?).await?;
     let best_of = Some(board.rows.len()).filter(|rows| *rows > MAX_EVALS);
     let ids = board.rows.iter().take(MAX_EVALS).map(|row| row.eval.eval_id.clone()).collect();
     Ok(ComparedEvals { ids, best_of })
@@ -54,6 +54,13 @@ pub(crate) async fn compared_evals(
 pub(crate) async fn pairwise(analyses: &AnalysisCache, query: &Query) -> Result<Arc<Pairwise>, ApiError> {
     let evals = compared_evals(analyses, query).await?.ids;
     analyses.pairwise(mode(query, Mode::C_P)?, method(query)?, test_conditions(query)?, evals).await
+}
+
+/// The sets of the selected evaluations that can't be distinguished; `by` groups them.
+pub(crate) async fn model_sets(analyses: &AnalysisCache, query: &Query) -> Result<Arc<ModelSets>, ApiError> {
+    let evals = compared_evals(analyses, query).await?.ids;
+    let by = query.get("by").filter(|by| !by.is_empty()).map(str::parse).transpose()?;
+    analyses.model_sets(by, test_conditions(query)?, evals).await
 }
 
 /// The order of the ratings: `sort=elo` or `sort=expected-wins`.

@@ -6,7 +6,7 @@ use reasonscape_stats::{Confidence, Mode};
 use super::error::ApiError;
 use super::query_string::Query;
 use super::trial_query::{MAX_PAGE_SIZE, PAGE_SIZE};
-use reasonscape_analysis::GroupBy;
+use reasonscape_analysis::{BoardOptions, GroupBy, ScoreMethod, Ties};
 
 /// The points that an analysis selects, and how accuracy is estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +65,28 @@ pub(crate) fn is_literal(query: &Query) -> Result<bool, ApiError> {
 /// The estimator: `mode` and `literal`.
 pub(crate) fn estimator(query: &Query, default: Mode) -> Result<Estimator, ApiError> {
     Ok(Estimator { is_literal: is_literal(query)?, ..Estimator::from(mode(query, default)?) })
+}
+
+/// How a leaderboard is computed: `mode`, `literal`, `method` and `ties`. An empty value is the default.
+pub(crate) fn board_options(query: &Query) -> Result<BoardOptions, ApiError> {
+    let unknown = |name: &str, value: &str, expected: &str| {
+        ApiError::bad_request(format_args!("`{name}={value}` is unknown; expected {expected}"))
+    };
+    let method = match query.get("method") {
+        None | Some("") => None,
+        Some("likelihood") => Some(ScoreMethod::Likelihood),
+        Some("bootstrap") => Some(ScoreMethod::Bootstrap),
+        Some(other) => return Err(unknown("method", other, "`likelihood` or `bootstrap`")),
+    };
+    let ties = match query.get("ties") {
+        None | Some("") => None,
+        Some("paired") => Some(Ties::Paired),
+        Some("v2") => Some(Ties::V2),
+        Some(other) => return Err(unknown("ties", other, "`paired` or `v2`")),
+    };
+    let options = BoardOptions { estimator: estimator(query, Mode::C_P)?, method, ties };
+    options.resolve()?;
+    Ok(options)
 }
 
 /// The estimation mode: `mode`, or the given default.

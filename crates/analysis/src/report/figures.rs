@@ -2,9 +2,9 @@
 
 use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
-use crate::{Leaderboard, Pairwise};
+use crate::{Leaderboard, Pairwise, ScoreMethod};
 
-/// ReasonScores with their v2 intervals, the best at the top.
+/// ReasonScores with their intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
     let rows = first_rows(&board.rows, max);
     let names = rows.iter().map(|row| row.label.as_str());
@@ -12,15 +12,18 @@ pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
         .iter()
         .enumerate()
         .map(|(index, row)| {
-            Point::between(row.score.center, index as f64, row.score.ci_low, row.score.ci_high)
+            let score = row.reason_score;
+            Point::between(score.estimate, index as f64, score.ci_low, score.ci_high)
         })
         .collect();
-    let figure = Figure::new("ReasonScore")
-        .subtitle("with the v2 margin, which is not a 95 % CI (see docs/coverage.md); overlapping intervals are ties")
-        .panel(
-            Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
-                .layer(Layer::dots("", points)),
-        );
+    let subtitle = match board.method {
+        ScoreMethod::Likelihood => "estimate with its 95 % confidence interval",
+        ScoreMethod::Bootstrap => "with the v2 margin, which is not a 95 % CI (see docs/coverage.md)",
+    };
+    let figure = Figure::new("ReasonScore").subtitle(subtitle).panel(
+        Panel::new("", Axis::linear("ReasonScore"), Axis::categories("", names))
+            .layer(Layer::dots("", points)),
+    );
     with_left_out_note(figure, board.rows.len(), max)
 }
 

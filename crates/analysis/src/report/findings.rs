@@ -6,7 +6,7 @@ use reasonscape_stats::{Assumption, Confidence, Interval, Mode, wilson};
 
 use super::Block;
 use crate::error::AnalysisError;
-use crate::{Comparison, Leaderboard, PointQuery, compare};
+use crate::{Comparison, Leaderboard, PointQuery, Ties, compare};
 
 /// Adjacent pairs to compare, from the top of the leaderboard.
 const MAX_NEIGHBORS: usize = 10;
@@ -39,7 +39,7 @@ pub(super) async fn findings(
         return Ok(vec![Block::List(found)]);
     }
     let intro = format!(
-        "Adjacent models on the leaderboard are compared on the problems that both answered (paired bootstrap), and \
+        "Adjacent models on the leaderboard are compared on the problems that both answered (sign-flip test), and \
          p-values are corrected for the number of comparisons (Holm, {:.0} %). Differences that are not significant \
          are not listed.",
         100.0 * LEVEL
@@ -50,29 +50,34 @@ pub(super) async fn findings(
 /// The leader, or the tied leaders.
 fn leader(board: &Leaderboard) -> String {
     let first = &board.rows[0];
+    let score = first.reason_score;
+    let score = format!("{:.0} ({} {})", score.estimate, score.interval_name(), score.interval_label());
     let tied: Vec<&str> =
         board.rows.iter().filter(|row| row.rank_best == 1).map(|row| row.label.as_str()).collect();
     match tied.as_slice() {
         _ if board.rows.len() == 1 => {
-            format!(
-                "{} has a ReasonScore of {:.0} ± {:.0}.",
-                first.label, first.score.center, first.score.margin
-            )
+            format!("{} has a ReasonScore of {score}.", first.label)
         }
-        [only] => format!(
-            "{only} ranks first with a ReasonScore of {:.0} ± {:.0}; no other interval (v2) overlaps its own.",
-            first.score.center, first.score.margin
-        ),
-        several => format!(
-            "{} are tied for first place: their ReasonScore intervals (v2) overlap.",
-            join_with_and(several)
-        ),
+        [only] => {
+            let reason = match board.ties {
+                Ties::Paired => "it is better than every other model on the problems that both answered",
+                Ties::V2 => "no other interval (v2) overlaps its own",
+            };
+            format!("{only} ranks first with a ReasonScore of {score}; {reason}.")
+        }
+        several => {
+            let reason = match board.ties {
+                Ties::Paired => "no other model is better on the problems that both answered",
+                Ties::V2 => "their ReasonScore intervals (v2) overlap",
+            };
+            format!("{} are tied for first place: {reason}.", join_with_and(several))
+        }
     }
 }
 
 /// The differences that are significant after correction, and how many are not.
 fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
-    let p: Vec<f64> = comparisons.iter().map(|comparison| comparison.score.p).collect();
+    let p: Vec<f64> = comparisons.iter().map(Comparison::p).collect();
     let Ok(adjusted) = holm(&p) else { return Vec::new() };
     let mut found: Vec<String> = comparisons
         .iter()

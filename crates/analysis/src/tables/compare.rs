@@ -34,7 +34,7 @@ pub fn display_table(found: &Comparison) -> Table {
         Cell::Formatted(verdict_label(found.verdict).to_owned()),
         Cell::Formatted(format!("{:+.0}", score.difference)),
         Cell::Formatted(format!("{:+.0} to {:+.0}", score.ci_low, score.ci_high)),
-        Cell::Formatted(p_value(score.p)),
+        Cell::Formatted(p_value(found.p())),
         Cell::count(found.tasks.iter().map(|task| task.b).sum()),
         Cell::count(found.tasks.iter().map(|task| task.c).sum()),
         Cell::count(found.pairs),
@@ -62,7 +62,8 @@ pub fn export_table(found: &Comparison) -> Table {
                 .number("p", task.p, 4)
                 .number("p_adjusted", task.p_adjusted, 4)
                 .text("verdict", verdict_name(task.verdict))
-                .optional_count("pairs_needed", task.pairs_needed),
+                .optional_count("pairs_needed", task.pairs_needed)
+                .cell("test_p", Cell::Missing),
         );
     }
     rows.push(
@@ -80,7 +81,8 @@ pub fn export_table(found: &Comparison) -> Table {
             .number("p", found.score.p, 4)
             .cell("p_adjusted", Cell::Missing)
             .text("verdict", verdict_name(found.verdict))
-            .cell("pairs_needed", Cell::Missing),
+            .cell("pairs_needed", Cell::Missing)
+            .optional_number("test_p", found.test.map(|test| test.p), 4),
     );
     rows.into_iter().collect()
 }

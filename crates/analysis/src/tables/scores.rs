@@ -15,7 +15,18 @@ pub fn display_summary_table(board: &Leaderboard) -> Table {
 }
 
 fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
-    let fixed = ["rank", "name", "ReasonScore", "band", "truncated", "mean tokens", "score per 1k tokens"];
+    let interval = interval_column(board);
+    let fixed = [
+        "rank",
+        "name",
+        "ReasonScore",
+        interval.as_str(),
+        "v2",
+        "band",
+        "truncated",
+        "mean tokens",
+        "score per 1k tokens",
+    ];
     // Last, so that a narrow terminal drops these columns first.
     let reliability: &[&str] = if tasks.is_empty() { &[] } else { &["limit used", "refused", "unparsed"] };
     let columns: Vec<&str> = fixed
@@ -25,16 +36,17 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
         .collect();
     let mut table = Table::new(&columns);
     for row in &board.rows {
-        let mark = if row.complete { "" } else { "*" };
         let mut cells = vec![
             Cell::Formatted(row.rank_label()),
             Cell::text(&row.label),
-            Cell::Formatted(format!("{:.0} ± {:.0}{mark}", row.score.center, row.score.margin)),
+            Cell::Formatted(row.score_label()),
+            Cell::Formatted(row.reason_score.interval_label()),
+            Cell::Formatted(row.v2_label()),
             // Not `Text`, which may be wrapped: a band is one word.
-            Cell::Formatted(row.band.to_owned()),
+            Cell::Formatted(row.reason_score.band.to_owned()),
             Cell::truncation_rate(row.truncation_rate, row.truncation_known),
             Cell::optional(row.tokens_mean, 0),
-            Cell::optional(row.score_per_1k_tokens, 0),
+            Cell::optional(row.reason_score_per_1k_tokens, 0),
         ];
         cells.extend(tasks.iter().map(|task| match row.tasks.get(task) {
             Some(task) => {
@@ -53,6 +65,11 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
         table.push(cells);
     }
     table
+}
+
+/// The name of the column with the intervals of scores.
+pub(crate) fn interval_column(board: &Leaderboard) -> String {
+    board.rows.first().map_or_else(|| "95 % CI".to_owned(), |row| row.reason_score.interval_name())
 }
 
 /// The width of each interval with its causes, and the reliability of responses.
@@ -105,7 +122,17 @@ pub fn export_table(board: &Leaderboard) -> Table {
             .count("missing", row.missing)
             .count("missing_points", row.missing_points)
             .text("missing_tasks", row.missing_tasks.join(" "))
-            .text("mode", row.mode);
+            .text("mode", row.mode)
+            .number("reason_score", row.reason_score.estimate, 1)
+            .number("reason_score_low", row.reason_score.ci_low, 1)
+            .number("reason_score_high", row.reason_score.ci_high, 1)
+            .optional_number("reason_score_level", row.reason_score.level, 4)
+            .text("reason_score_method", row.reason_score.method)
+            .text("reason_score_band", row.reason_score.band)
+            .optional_number("reason_score_per_1k_tokens", row.reason_score_per_1k_tokens, 1)
+            .text("ties", row.ties)
+            .flag("unequal_sampling", row.unequal_sampling)
+            .flag("from_counters", row.from_counters);
         for name in &board.tasks {
             let task = row.tasks.get(name);
             for (counter, value) in [

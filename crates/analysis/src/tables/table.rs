@@ -157,9 +157,9 @@ mod tests {
         let mut table = Table::new(&["name", "share", "remark"]);
         table.push(vec![Cell::text("a"), Cell::Number(0.123_456, 4), Cell::text("a rather long remark")]);
         assert_eq!(table.columns_that_fit(80), 3);
-        // 1 + (4 + 3) + (6 + 3) + (10 + 3): text may be folded to ten, a number not at all.
-        assert_eq!(table.columns_that_fit(30), 3);
-        assert_eq!(table.columns_that_fit(29), 2);
+        // 1 + (4 + 3) + (6 + 3) + (12 + 3): text may be wrapped to twelve characters, a number not at all.
+        assert_eq!(table.columns_that_fit(32), 3);
+        assert_eq!(table.columns_that_fit(31), 2);
         assert_eq!(table.columns_that_fit(16), 1);
         assert_eq!(table.columns_that_fit(1), 1);
     }

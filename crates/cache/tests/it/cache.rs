@@ -7,7 +7,7 @@ mod processes;
 use std::path::{Path, PathBuf};
 
 use reasonscape_cache::{
-    Cache, CacheError, Claim, Entry, EntryFilter, ExportLine, HeldEntries, Mark, Response,
+    Cache, CacheError, Claim, Entry, EntryFilter, ExportLine, HeldEntries, Mark, PointSampling, Response,
 };
 use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
 use tempfile::TempDir;
@@ -307,7 +307,54 @@ fn microseconds_do_not_break_format_2() {
 
 fn mark(eval: &str, requested: u64) -> Mark {
     let (task, params) = ("sort".to_owned(), r#"{"length": 4}"#.to_owned());
-    Mark { seed: 1, eval: eval.to_owned(), task, params, requested }
+    Mark { seed: 1, eval: eval.to_owned(), task, params, requested, sampling: PointSampling::default() }
+}
+
+fn sampled_mark(requested: u64, fixed_count: Option<u64>, stop_rule: Option<&str>) -> Mark {
+    let sampling = PointSampling { fixed_count, stop_rule: stop_rule.map(ToOwned::to_owned) };
+    Mark { sampling, ..mark("a", requested) }
+}
+
+#[tokio::test]
+async fn marks_keep_the_largest_fixed_count_and_the_latest_stop_rule() {
+    let (_dir, path) = temp_cache_path();
+    let cache = Cache::open(&path).unwrap();
+    let writer = cache.writer().unwrap();
+    let steps = [
+        (mark("a", 8), (8, None, None)),
+        (sampled_mark(48, None, Some("rule 1")), (48, None, Some("rule 1"))),
+        (sampled_mark(24, Some(24), None), (48, Some(24), Some("rule 1"))),
+        (sampled_mark(16, Some(16), Some("rule 2")), (48, Some(24), Some("rule 2"))),
+    ];
+    for (raised, (requested, fixed_count, stop_rule)) in steps {
+        writer.raise_marks(vec![raised]).await.unwrap();
+        let expected = sampled_mark(requested, fixed_count, stop_rule);
+        let reader = cache.reader().unwrap();
+        assert_eq!(reader.all_marks().unwrap(), [expected.clone()]);
+        let marks = reader.marks(1, "a").unwrap();
+        assert_eq!(marks.requested("sort", &expected.params), requested);
+        assert_eq!(marks.sampling("sort", &expected.params), Some(&expected.sampling));
+    }
+}
+
+#[test]
+fn marks_without_sampling_columns_open_and_get_them() {
+    let (_dir, path) = temp_cache_path();
+    drop(Cache::open(&path).unwrap());
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "ALTER TABLE marks DROP COLUMN fixed_count; ALTER TABLE marks DROP COLUMN stop_rule;
+         INSERT INTO marks VALUES (1, 'a', 'sort', '{\"length\": 4}', 8)",
+    )
+    .unwrap();
+    drop(raw);
+    for cache in [Cache::open_read_only(&path).unwrap(), Cache::open(&path).unwrap()] {
+        assert_eq!(cache.reader().unwrap().all_marks().unwrap(), [mark("a", 8)]);
+    }
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let columns: i64 =
+        raw.query_row("SELECT count(*) FROM pragma_table_info('marks')", [], |row| row.get(0)).unwrap();
+    assert_eq!(columns, 7, "opened for writing, it gets the columns");
 }
 
 #[tokio::test]

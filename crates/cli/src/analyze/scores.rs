@@ -1,26 +1,32 @@
 //! `reasonscape analyze scores`: the leaderboard.
 
 use reasonscape_analysis::tables::scores::{display_table, export_table};
-use reasonscape_analysis::{Leaderboard, ScoreRow, StabilityRow, leaderboard};
+use reasonscape_analysis::{Leaderboard, ScoreRow, StabilityRow, Ties, leaderboard};
 use reasonscape_stats::{Event, Mode, StatsError};
 
 use super::{EstimatorArgs, StudyArgs, join_truncated};
 use crate::Global;
+use crate::board::{BoardArgs, note_implied_bootstrap};
 use crate::error::CliError;
 use crate::output::print_table;
 use crate::score::print_stability;
 
-/// Show the leaderboard: ReasonScores with intervals, ranks and ties
+/// Show the leaderboard: ReasonScores with 95 % confidence intervals, ranks and ties
 ///
-/// Rank `=2-4` is a tie: the interval of the score overlaps with others, so the rank may be anything from 2 to 4. `*` marks an evaluation with missing trials, which is scored on the rest.
+/// Rank `=2-4` is a tie: tests on the problems that models share leave any rank from 2 to 4 possible. `*` marks an evaluation
+/// with missing trials, which is scored on the rest. The column v2 is the score of the source document with its margin; `†`
+/// marks it where points were sampled unequally.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
+    reasonscape analyze scores my-study --method bootstrap --ties v2\n  \
     reasonscape analyze scores my-study --mode K_P --format json")]
 pub(super) struct Scores {
     #[command(flatten)]
     study_args: StudyArgs,
     #[command(flatten)]
     estimator_args: EstimatorArgs,
+    #[command(flatten)]
+    board_args: BoardArgs,
     /// Instead of the scores, show how much the margin depends on the bootstrap seed, at 100 to 10,000 draws.
     #[arg(long)]
     stability: bool,
@@ -29,7 +35,8 @@ pub(super) struct Scores {
 impl Scores {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (db, query) = self.study_args.open(global).await?;
-        let board = leaderboard(&db, &query, self.estimator_args.estimator(Mode::C_P)).await?;
+        let options = self.board_args.options(self.estimator_args.estimator(Mode::C_P));
+        let board = leaderboard(&db, &query, options).await?;
         if board.rows.is_empty() {
             return Err(CliError::input(format_args!(
                 "no evaluation has a scored trial: {}; `reasonscape run` sends the requests and scores the responses",
@@ -46,6 +53,7 @@ impl Scores {
             return print_stability(&rows, global);
         }
         print_table(global.format, || display_table(&board), || export_table(&board), &board.rows)?;
+        note_implied_bootstrap(&options, global);
         print_notes(&board, global);
         Ok(())
     }
@@ -64,9 +72,32 @@ fn print_notes(board: &Leaderboard, global: Global) {
         global.note("estimated with `--literal`: only comparable with other scores estimated with it");
     }
     if board.rows.iter().any(ScoreRow::is_tied) {
-        global.caption(
-            "= is a tie: intervals overlap; `reasonscape analyze compare` is a more sensitive test of two models",
+        global.caption(match board.ties {
+            Ties::Paired => {
+                "= is a tie: tests on shared problems don't tell these models apart; `reasonscape analyze cluster` lists the \
+                 sets of such models"
+            }
+            Ties::V2 => {
+                "= is a tie: intervals (v2) overlap; `reasonscape analyze compare` is a more sensitive test of two models"
+            }
+        });
+    }
+    for note in &board.notes {
+        global.note(note);
+    }
+    if board.rows.iter().any(|row| row.unequal_sampling) {
+        global.note(
+            "† v2 pools points that were sampled in other proportions than the suite's; the ReasonScore weights them as the \
+             suite does",
         );
+    }
+    let from_counters: Vec<String> =
+        board.rows.iter().filter(|row| row.from_counters).map(|row| row.label.clone()).collect();
+    if !from_counters.is_empty() {
+        global.note(format_args!(
+            "the trials of {} are not in the study: points enter the score by their counters",
+            join_truncated(&from_counters)
+        ));
     }
     let incomplete: Vec<(&ScoreRow, String)> =
         board.rows.iter().filter_map(|row| row.describe_missing().map(|lacks| (row, lacks))).collect();

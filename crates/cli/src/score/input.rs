@@ -32,7 +32,17 @@ pub(super) struct Input {
 const FIELDS: [&str; 12] =
     ["task", "base_task", "model", "n", "n_e", "n_u", "n_t", "g", "guess", "guess_accum", "low", "high"];
 /// Other fields that this program writes, so that its own output can be read back without a warning.
-const OWN_OUTPUT: [&str; 31] = [
+const OWN_OUTPUT: [&str; 41] = [
+    "reason_score",
+    "reason_score_low",
+    "reason_score_high",
+    "reason_score_level",
+    "reason_score_method",
+    "reason_score_band",
+    "reason_score_per_1k_tokens",
+    "ties",
+    "unequal_sampling",
+    "from_counters",
     "tasks",
     "rank",
     "rank_best",

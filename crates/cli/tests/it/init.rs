@@ -17,8 +17,8 @@ fn writes_a_valid_study() {
     let folder = world.path().join("new/deep");
     let run = reasonscape(&["init", folder.to_str().unwrap(), "--no-probe"]);
     assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
-    assert!(run.stderr.contains("study.toml`; set `model` and `base_url`"), "{run:?}");
-    assert!(run.stderr.contains("`reasonscape plan "), "{run:?}");
+    assert!(run.stderr.contains("study.toml`; its `model` and `base_url` are examples"), "{run:?}");
+    assert!(run.stderr.contains("`reasonscape doctor "), "{run:?}");
     let study = Study::load(&folder).unwrap();
     assert_eq!((study.suite.name.as_str(), study.evals.len()), ("quick", 1));
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing else is written");
@@ -151,7 +151,7 @@ fn writes_examples_when_no_server_runs() {
     for part in [
         "found no server with a model on this machine (tried One at http://127.0.0.1:1/v1, Two at ",
         "--provider",
-        "study.toml`; set `model` and `base_url`",
+        "study.toml`; its `model` and `base_url` are examples",
     ] {
         assert!(run.stderr.contains(part), "{part}: {run:?}");
     }

@@ -12,8 +12,10 @@ use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::Outcome;
+use reasonscape_stats::likelihood::PointSums;
 
-use crate::{Mean, PointsError, TrialCounts};
+use crate::schema::SUM_COLUMNS;
+use crate::{Mean, PointsError, SamplingRule, TrialCounts};
 
 /// Runs a query and returns its rows as one batch.
 pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
@@ -82,6 +84,11 @@ impl IntColumn {
         self.0.value(row)
     }
 
+    /// The integer of a row, if there is one.
+    pub(super) fn optional(&self, row: usize) -> Option<i64> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+
     /// All integers of a column without missing values.
     pub(super) fn values(&self) -> &[i64] {
         self.0.values()
@@ -111,6 +118,41 @@ impl RealColumn {
 
     pub(super) fn values(&self) -> &[f64] {
         self.0.values()
+    }
+}
+
+/// The sums over problems of a batch of points, with the suite's weights and the rules by which trials count.
+pub(super) struct SumColumns {
+    problems: IntColumn,
+    sums: [RealColumn; 6],
+    weight: IntColumn,
+    rule: TextColumn,
+}
+
+impl SumColumns {
+    pub(super) fn new(batch: &RecordBatch) -> Self {
+        Self {
+            problems: IntColumn::new(batch, "problems"),
+            sums: SUM_COLUMNS.map(|name| RealColumn::new(batch, name)),
+            weight: IntColumn::new(batch, "weight"),
+            rule: TextColumn::new(batch, "stop_rule"),
+        }
+    }
+
+    /// The sums of a row; `None` if its file has none and there are no trials to compute them from.
+    pub(super) fn sums(&self, row: usize) -> Option<PointSums> {
+        let [q, c, gm, a, b, yy] = self.sums.each_ref().map(|column| column.value(row));
+        let problems = self.problems.optional(row)?;
+        Some(PointSums { problems: problems as f64, q, c, gm, a, b, yy })
+    }
+
+    pub(super) fn weight(&self, row: usize) -> Option<u64> {
+        self.weight.optional(row).and_then(|weight| u64::try_from(weight).ok())
+    }
+
+    /// The rule of a row. One that can't be read is that of a newer program, and its trials count as if sampled by none.
+    pub(super) fn rule(&self, row: usize) -> Option<SamplingRule> {
+        self.rule.optional(row)?.parse().ok()
     }
 }
 

@@ -9,7 +9,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::columns::IntColumn;
+use super::derived::generation;
 use super::recount::{RecomputedCounts, count_first, recount};
+use super::sums::UnitSamples;
 use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
 use crate::files::{FileInfo, discover, inspect};
@@ -24,6 +26,7 @@ struct Unit {
     points: Vec<PointsFile>,
 }
 
+#[derive(Debug)]
 struct PointsFile {
     info: FileInfo,
     rows: RecordBatch,
@@ -49,6 +52,16 @@ impl Unit {
             ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
             ([_], []) => true,
             _ => false,
+        }
+    }
+
+    /// The points of a unit with trusted counters. Files of earlier formats have no sums over problems: they are computed
+    /// from the trials, if there are any.
+    fn trusted_points(self) -> Result<RecordBatch, PointsError> {
+        let [points] = <[PointsFile; 1]>::try_from(self.points).expect("trusted counters are in one file");
+        match self.trials.as_slice() {
+            [trials] if points.info.lacks_sums() => UnitSamples::read(trials)?.add_to(&points.rows, true),
+            _ => Ok(points.rows),
         }
     }
 
@@ -80,6 +93,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     }
     let evals = latest_evals(trials.iter().chain(&points));
     let sources = unit_provenances(trials.iter().chain(&points));
+    let generation = generation(trials.iter().chain(&points).map(|file| file.pair.as_str()), first);
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -111,7 +125,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     for unit in units.into_values() {
         let is_trusted = unit.has_trusted_counts();
         if is_trusted && first.is_none() {
-            rows.extend(unit.points.into_iter().map(|file| file.rows));
+            rows.push(unit.trusted_points()?);
             continue;
         }
         if let Some(first) = first {
@@ -140,6 +154,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
         study: study.to_owned(),
+        generation,
         evals,
         sources,
         truncation_unknown,

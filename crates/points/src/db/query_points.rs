@@ -1,10 +1,11 @@
 //! Lists points, each with its estimate.
 
 use reasonscape_stats::Interval;
+use reasonscape_stats::likelihood::PointSums;
 
-use super::columns::{CountColumns, TextColumn, TextListColumn, collect_batch};
+use super::columns::{CountColumns, SumColumns, TextColumn, TextListColumn, collect_batch};
 use super::{Estimator, PointsDb};
-use crate::{BoxFuture, Filter, PointsError, TrialCounts};
+use crate::{BoxFuture, Filter, PointsError, SamplingRule, TrialCounts};
 
 /// One point of one evaluation, with its counters and estimate.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,12 @@ pub struct PointEstimate {
     pub counts: TrialCounts,
     /// The estimate with its confidence interval.
     pub estimate: Interval,
+    /// Sums over the problems that enter the ReasonScore; `None` in a file of an earlier format without trials.
+    pub sums: Option<PointSums>,
+    /// Planned problems in the suite, if recorded.
+    pub weight: Option<u64>,
+    /// Which trials enter the ReasonScore, if not all.
+    pub rule: Option<SamplingRule>,
 }
 
 impl PointEstimate {
@@ -49,6 +56,7 @@ impl PointsDb {
         Box::pin(async move {
             let batch = collect_batch(self.filtered(filter, false).await?).await?;
             let count_columns = CountColumns::new(&batch)?;
+            let sum_columns = SumColumns::new(&batch);
             let [eval_id, model, template, sampler, base_task, params] =
                 ["eval_id", "model", "template", "sampler", "base_task", "params"]
                     .map(|name| TextColumn::new(&batch, name));
@@ -66,6 +74,9 @@ impl PointsDb {
                         manifolds: manifolds.value(row),
                         estimate: estimator.estimate(&counts)?,
                         counts,
+                        sums: sum_columns.sums(row),
+                        weight: sum_columns.weight(row),
+                        rule: sum_columns.rule(row),
                     })
                 })
                 .collect::<Result<Vec<_>, PointsError>>()?;

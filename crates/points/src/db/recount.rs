@@ -3,15 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, Int64Builder, RecordBatch};
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, Float64Array, Int64Array, Int64Builder, RecordBatch, StringArray, new_null_array,
+};
 use datafusion::arrow::compute::{cast, concat_batches, max};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::prelude::SessionContext;
 
 use super::columns::{IntColumn, RealColumn, TextColumn, TextListColumn, collect_batch, column};
+use super::sums::UnitSamples;
 use super::tables::{deduplicated, register_trials, text_list_builder};
 use crate::files::FileInfo;
-use crate::schema::{self, IDENTITY};
+use crate::schema::{self, IDENTITY, SUM_COLUMNS};
 use crate::{PointsError, TrialCounts};
 
 /// Points recounted from their trials.
@@ -67,6 +70,13 @@ pub(super) async fn recount(
     let mut points = vec![known.add_to(&counted)?];
     points.extend(known.unanswered(&points[0])?);
     let points = concat_batches(&schema::POINTS, &points)?;
+    let trials = format!(
+        "SELECT params, \"index\", repeat, status, guess FROM ({}) WHERE {is_meant}",
+        deduplicated("stored")
+    );
+    let mut samples = UnitSamples::default();
+    samples.add(&collect_batch(session.sql(&trials).await?).await?, first)?;
+    let points = samples.add_to(&points, files.iter().any(FileInfo::lacks_sums))?;
     let stored: u64 = files.iter().map(|file| file.rows).sum();
     let distinct: i64 = IntColumn::new(&counted, "stored").values().iter().sum();
     Ok(RecomputedCounts { points, duplicates: stored.saturating_sub(distinct as u64) })
@@ -94,8 +104,10 @@ pub(super) fn count_first(
     ];
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     let mut counts: HashMap<String, TrialCounts> = HashMap::new();
+    let mut samples = UnitSamples::default();
     let mut repeats = 1;
     for batch in trials.read_columns(&COLUMNS)? {
+        samples.add(&batch, u64::try_from(first).ok())?;
         let params = TextColumn::new(&batch, "params");
         let guess = RealColumn::new(&batch, "guess");
         let [index, repeat, status, latency, size] =
@@ -172,7 +184,21 @@ pub(super) fn count_first(
         .zip(points.columns())
         .map(|(field, known)| column(field).unwrap_or_else(|| Arc::clone(known)))
         .collect();
-    Ok(RecordBatch::try_new(points.schema(), columns)?)
+    samples.add_to(&RecordBatch::try_new(points.schema(), columns)?, trials.lacks_sums())
+}
+
+/// Whether a column is computed from the samples of a point.
+fn is_sum(column: &str) -> bool {
+    column == "problems" || SUM_COLUMNS.contains(&column)
+}
+
+/// What trials don't say about their point.
+#[derive(Default)]
+struct KnownPoint {
+    manifolds: Vec<String>,
+    planned: i64,
+    weight: Option<i64>,
+    stop_rule: Option<String>,
 }
 
 /// Properties of points that are not stored in trials.
@@ -196,9 +222,10 @@ impl<'a> KnownPoints<'a> {
         let mut manifolds = text_list_builder();
         let mut groups = text_list_builder();
         let mut planned = Int64Builder::new();
+        let (mut weights, mut rules) = (Vec::new(), Vec::new());
         for row in 0..counted.num_rows() {
-            let (point_manifolds, point_planned) = self.find(params.value(row)).unwrap_or_default();
-            for manifold in point_manifolds {
+            let known = self.find(params.value(row)).unwrap_or_default();
+            for manifold in known.manifolds {
                 manifolds.values().append_value(manifold);
             }
             manifolds.append(true);
@@ -206,18 +233,23 @@ impl<'a> KnownPoints<'a> {
                 groups.values().append_value(group);
             }
             groups.append(true);
-            planned.append_value(point_planned.max(n.value(row)));
+            planned.append_value(known.planned.max(n.value(row)));
+            weights.push(known.weight);
+            rules.push(known.stop_rule);
         }
-        let added: [(&str, ArrayRef); 3] = [
+        let added: [(&str, ArrayRef); 5] = [
             ("manifolds", Arc::new(manifolds.finish())),
             ("groups", Arc::new(groups.finish())),
             ("planned", Arc::new(planned.finish())),
+            ("weight", Arc::new(weights.into_iter().collect::<Int64Array>())),
+            ("stop_rule", Arc::new(rules.into_iter().collect::<StringArray>())),
         ];
         let columns = schema::POINTS
             .fields()
             .iter()
             .map(|field| match added.iter().find(|(name, _)| name == field.name()) {
                 Some((_, column)) => Ok(Arc::clone(column)),
+                None if is_sum(field.name()) => Ok(new_null_array(field.data_type(), counted.num_rows())),
                 None => Ok(cast(&column(counted, field.name()), field.data_type())?),
             })
             .collect::<Result<Vec<ArrayRef>, PointsError>>()?;
@@ -250,14 +282,17 @@ impl<'a> KnownPoints<'a> {
         Ok(RecordBatch::try_new(points.schema(), columns)?)
     }
 
-    /// The manifolds of a point and its number of planned trials.
-    fn find(&self, params: &str) -> Option<(Vec<String>, i64)> {
+    fn find(&self, params: &str) -> Option<KnownPoint> {
         self.known.iter().find_map(|rows| {
             let known = TextColumn::new(rows, "params");
             let row = (0..rows.num_rows()).find(|row| known.value(*row) == params)?;
-            let manifolds = TextListColumn::new(rows, "manifolds").value(row);
             let planned = IntColumn::new(rows, "planned").value(row);
-            Some((manifolds, self.max_planned.map_or(planned, |max| planned.min(max))))
+            Some(KnownPoint {
+                manifolds: TextListColumn::new(rows, "manifolds").value(row),
+                planned: self.max_planned.map_or(planned, |max| planned.min(max)),
+                weight: IntColumn::new(rows, "weight").optional(row),
+                stop_rule: TextColumn::new(rows, "stop_rule").optional(row).map(ToOwned::to_owned),
+            })
         })
     }
 }

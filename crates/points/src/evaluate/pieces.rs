@@ -8,11 +8,13 @@ use reasonscape_cache::{Cache, Marks, Reader};
 use reasonscape_core::{Outcome, Point, canonical_json};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::Finish;
+use reasonscape_stats::likelihood::StopRule;
 use reasonscape_study::{Eval, Selection, Study};
 
 use crate::gzip_size::GzipSizer;
+use crate::sampling::{Sample, adaptive_plan};
 use crate::scoring::{ScoredTrial, UnmarkedEntries, WalkRange, Walked, walk};
-use crate::{PointTrials, PointsError, Trial};
+use crate::{PointTrials, PointsError, SamplingRule, Trial};
 
 /// Problems of a dataset that are scored together. Generated points are not divided because their problems come from
 /// one random stream.
@@ -24,14 +26,13 @@ const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// Problems of a point that one thread scores.
 pub(super) struct Piece<'p> {
     pub(super) point: &'p Point<'p>,
+    pub(super) rule: SamplingRule,
     pub(super) problems: Range<usize>,
 }
 
 /// The scored responses of a piece.
 pub(super) struct ScoredPiece {
     pub(super) trials: Vec<Trial>,
-    /// How many of them are not planned by the study.
-    pub(super) beyond_plan: u64,
     pub(super) walked: Walked,
     /// The trials as lines, if requested.
     pub(super) answers: Vec<u8>,
@@ -64,15 +65,22 @@ impl<'s> PieceScorer<'s> {
         Self { study, selection, progress, format, repeats, workers }
     }
 
-    /// Trials that the study plans at a point.
-    pub(super) fn planned_trials(&self, point: &Point<'_>) -> u64 {
-        self.study.count_at(point, self.selection) as u64 * u64::from(self.study.repeats)
+    /// Problems that the study plans at a point. Adaptive sampling plans as it goes.
+    pub(super) fn planned_problems(&self, piece: &Piece<'_>, trials: &[Trial]) -> u64 {
+        match piece.rule {
+            SamplingRule::First(_) => self.study.count_at(piece.point, self.selection) as u64,
+            SamplingRule::Adaptive(rule) => {
+                let samples: Vec<Sample> = trials.iter().map(Sample::from).collect();
+                adaptive_plan(&samples, rule)
+            }
+        }
     }
 
     /// The pieces of all points that were ever requested.
     pub(super) fn pieces<'p>(&self, points: &'p [Point<'p>], marks: &Marks) -> Vec<Piece<'p>> {
         let of_point = |point: &'p Point<'p>| {
             let planned = self.study.count_at(point, self.selection);
+            let rule = sampling_rule(self.study, self.selection, marks, point);
             let (end, step) = if let Some(items) = point.task.listed() {
                 (items.len(), PROBLEMS_PER_PIECE)
             } else {
@@ -81,7 +89,10 @@ impl<'s> PieceScorer<'s> {
                 (planned.max(usize::try_from(requested).unwrap_or(usize::MAX)), usize::MAX)
             };
             let starts = (0..end.max(1)).step_by(step);
-            starts.map(move |start| Piece { point, problems: start..end.min(start.saturating_add(step)) })
+            starts.map(move |start| {
+                let problems = start..end.min(start.saturating_add(step));
+                Piece { point, rule, problems }
+            })
         };
         points.iter().flat_map(of_point).collect()
     }
@@ -95,14 +106,13 @@ impl<'s> PieceScorer<'s> {
         beyond: bool,
     ) -> Result<ScoredPiece, PointsError> {
         self.workers.with(|Worker { reader, sizer }| {
-            let Piece { point, problems } = piece;
+            let Piece { point, problems, .. } = piece;
             let planned = self.study.count_at(point, self.selection);
             let (mut trials, mut answers) = (Vec::new(), Vec::new());
-            let (mut beyond_plan, mut bytes) = (0, 0);
+            let mut bytes = 0;
             let mut visit = |scored: ScoredTrial<'_>| {
                 let completion = scored.completion;
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
-                beyond_plan += u64::from(scored.index >= planned || scored.repeat >= self.study.repeats);
                 if let Some(format) = self.format {
                     format(eval, &scored, &mut answers);
                 }
@@ -118,17 +128,46 @@ impl<'s> PieceScorer<'s> {
             let done = planned_here * u64::from(self.study.repeats);
             self.progress.done.fetch_add(done, Ordering::Relaxed);
             self.progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-            Ok(ScoredPiece { trials, beyond_plan, walked, answers })
+            Ok(ScoredPiece { trials, walked, answers })
         })
     }
 }
 
+/// Which trials of a point enter the ReasonScore: those up to the end of its adaptive sampling, or else as many as a run
+/// planned. A later run with a fixed count replaces a stop rule if no stop rule could have asked for more.
+pub(super) fn sampling_rule(
+    study: &Study,
+    selection: &Selection,
+    marks: &Marks,
+    point: &Point<'_>,
+) -> SamplingRule {
+    let params = canonical_json(&point.params.to_json());
+    let sampling = marks.sampling(point.task.name(), &params);
+    let fixed_count = sampling.and_then(|sampling| sampling.fixed_count).unwrap_or(0);
+    let stop_rule = sampling.and_then(|sampling| sampling.stop_rule.as_ref()?.parse::<StopRule>().ok());
+    match stop_rule.filter(|rule| fixed_count < u64::from(rule.max_count)) {
+        Some(rule) => SamplingRule::Adaptive(rule),
+        None => SamplingRule::First(fixed_count.max(study.count_at(point, selection) as u64)),
+    }
+}
+
 /// A point with the trials of a piece, as the writer takes it.
-pub(super) fn point_trials(point: &Point<'_>, planned: u64, trials: Vec<Trial>) -> PointTrials {
+pub(super) fn point_trials(
+    Piece { point, rule, .. }: &Piece<'_>,
+    planned: u64,
+    trials: Vec<Trial>,
+) -> PointTrials {
+    // A rule that leaves nothing out isn't recorded.
+    let is_needed = match rule {
+        SamplingRule::First(count) => trials.iter().any(|trial| trial.index >= *count),
+        SamplingRule::Adaptive(_) => true,
+    };
     PointTrials {
         params: canonical_json(&point.params.to_json()),
         manifolds: point.manifolds.iter().map(|id| (*id).to_owned()).collect(),
         planned,
+        weight: Some(point.count as u64),
+        rule: Some(*rule).filter(|_| is_needed),
         trials,
     }
 }

@@ -307,5 +307,5 @@ impl TrialWriter {
 
 /// A log has no parameters: all documents of a task are one point.
 fn point(planned: u64, trials: Vec<Trial>) -> PointTrials {
-    PointTrials { params: "{}".to_owned(), manifolds: Vec::new(), planned, trials }
+    PointTrials { params: "{}".to_owned(), planned, trials, ..PointTrials::default() }
 }

@@ -192,7 +192,13 @@ fn write_large(
                 }
                 let params = study_point.params();
                 let manifolds = study_point.manifolds.iter().map(|id| (*id).to_owned()).collect();
-                let point = PointTrials { params: params.clone(), manifolds, planned: tally.planned, trials };
+                let point = PointTrials {
+                    params: params.clone(),
+                    manifolds,
+                    planned: tally.planned,
+                    trials,
+                    ..PointTrials::default()
+                };
                 writer.write_point(point).unwrap();
                 tallies.push(((eval.eval_id.clone(), task, params), tally));
             }

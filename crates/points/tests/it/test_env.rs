@@ -125,6 +125,7 @@ pub(crate) fn point(params: &str, manifolds: &[&str], trials: Vec<Trial>) -> Poi
         manifolds: manifolds.iter().map(|id| (*id).to_owned()).collect(),
         planned: trials.len() as u64,
         trials,
+        ..PointTrials::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use reasonscape_cache::{CacheError, Mark, Marks, Reader, Savings};
+use reasonscape_cache::{CacheError, Mark, Marks, PointSampling, Reader, Savings};
 use reasonscape_core::canonical_json;
 use reasonscape_study::{Eval, PlannedTrial, walk_trials};
 use tokio::sync::mpsc;
@@ -60,7 +60,7 @@ fn walk_plan<'s>(
     let mut look_up =
         |mut trials: Vec<PlannedTrial<'s>>| match find_cached(&reader, eval, shared.last_entry, &trials) {
             Ok((is_cached, saved)) => {
-                let raised = raise_marks(&mut marks, shared.study.seed, eval, &trials);
+                let raised = raise_marks(shared, &mut marks, eval, &trials);
                 let total = trials.len();
                 let mut is_cached = is_cached.into_iter();
                 trials.retain(|_| is_cached.next() == Some(false));
@@ -114,15 +114,32 @@ fn find_cached(
 }
 
 /// The marks to raise before the trials of a batch are requested. Trials of one point are adjacent.
-fn raise_marks(marks: &mut Marks, seed: i64, eval: &Eval, trials: &[PlannedTrial<'_>]) -> Vec<Mark> {
+fn raise_marks(
+    shared: &Shared<'_>,
+    marks: &mut Marks,
+    eval: &Eval,
+    trials: &[PlannedTrial<'_>],
+) -> Vec<Mark> {
     let mut raised = Vec::new();
     for point in trials.chunk_by(|a, b| std::ptr::eq(a.params, b.params)) {
         let Some(last) = point.last() else { continue };
         let (task, params) = (last.task.name(), canonical_json(&last.params.to_json()));
         let requested = last.index as u64 + 1;
-        if marks.raise(task, &params, requested) {
-            raised.push(Mark { seed, eval: eval.id.to_string(), task: task.to_owned(), params, requested });
+        let sampling = sampling(shared, last);
+        if marks.raise(task, &params, requested, &sampling) {
+            let (seed, eval, task) = (shared.study.seed, eval.id.to_string(), task.to_owned());
+            raised.push(Mark { seed, eval, task, params, requested, sampling });
         }
     }
     raised
+}
+
+/// How this run chooses the number of problems of a trial's point.
+fn sampling(shared: &Shared<'_>, trial: &PlannedTrial<'_>) -> PointSampling {
+    if let Some(adaptive) = shared.adaptive {
+        return PointSampling { fixed_count: None, stop_rule: Some(adaptive.stop_rule.clone()) };
+    }
+    let point = shared.points.iter().find(|point| std::ptr::eq(point.params, trial.params));
+    let count = point.map(|point| shared.study.count_at(point, shared.selection) as u64);
+    PointSampling { fixed_count: count, stop_rule: None }
 }

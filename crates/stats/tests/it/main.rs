@@ -8,6 +8,7 @@ mod docs;
 mod effect;
 mod estimators;
 mod golden;
+mod likelihood;
 mod logistic;
 mod paired;
 mod pairwise;

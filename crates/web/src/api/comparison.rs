@@ -32,6 +32,12 @@ pub(crate) async fn compare(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
     response::json(&*comparison::comparison(&study.analyses, &pair, &query).await?)
 }
 
+pub(crate) async fn model_sets(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let study = app.study_for(&query).await?;
+    response::json(&*comparison::model_sets(&study.analyses, &query).await?)
+}
+
 /// Problems with different outcomes for two evaluations.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Differences<'a> {

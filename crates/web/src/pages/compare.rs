@@ -24,6 +24,7 @@ use crate::error::ApiError;
 use crate::labels::eval_label;
 use crate::params::mode;
 use crate::query_string::Query;
+use reasonscape_analysis::tables::model_sets::display_table;
 use reasonscape_analysis::tables::pairwise::task_table;
 use reasonscape_analysis::{Pairwise, RatingOrder};
 
@@ -50,6 +51,8 @@ struct Page {
     is_by_wins: bool,
     /// The probability that A is better than B, by pair and task.
     task_win_rates: Option<PlainTable>,
+    /// Models that can't be distinguished, as a table.
+    model_sets: Option<PlainTable>,
     pair: Option<PairView>,
     /// The ids of the pair, if the URL names them.
     named: Named,
@@ -77,6 +80,8 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let sorted_by = |name: Option<&str>| format!("{}/compare{}", app.base, query.with("sort", name));
     let (pair, pair_problem) =
         if problem.is_none() { or_message(pair::view(&app, &study, &query).await)? } else { (None, None) };
+    // Without trials there are no paired tests, and the section is left out.
+    let (sets, _) = or_message(comparison::model_sets(&study.analyses, &query).await)?;
     let mut remarks = contest.as_ref().map(Pairwise::remarks).unwrap_or_default();
     remarks.extend(pair.as_ref().map(|pair| pair.remarks.clone()).unwrap_or_default());
     let page = Page {
@@ -95,6 +100,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
             let chosen = pair.as_ref().map(|pair| &pair.ids);
             Matrix::new(&contest, chosen, &app, &query)
         }),
+        model_sets: sets.map(|sets| PlainTable::from(&display_table(&sets))),
         named: Named { a: query.get("a").map(ToOwned::to_owned), b: query.get("b").map(ToOwned::to_owned) },
         pair,
         remarks,

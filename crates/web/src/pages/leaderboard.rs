@@ -11,9 +11,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_analysis::{Leaderboard, ScoreRow};
+use reasonscape_analysis::{BoardOptions, Leaderboard, ScoreMethod, ScoreRow, Ties};
 use reasonscape_points::EvalInfo;
-use reasonscape_stats::Mode;
 use serde::Serialize;
 
 use self::cells::{Axis, HeatCell, IntervalBar, axis, heat_cell};
@@ -26,7 +25,7 @@ use super::{PlainTable, render};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::labels::thousands;
-use crate::params::mode;
+use crate::params::board_options;
 use crate::query_string::{Query, encoded};
 use reasonscape_analysis::tables::scores::details_table;
 
@@ -38,6 +37,9 @@ struct Page {
     is_filtered: bool,
     /// The number of problems per point, if limited.
     first: String,
+    /// The chosen method and rule for ties; empty for the default.
+    method: String,
+    ties: String,
     clear: String,
     sort: String,
     is_ascending: bool,
@@ -63,9 +65,13 @@ struct Row {
     href: String,
     groups: Vec<String>,
     lacks: Option<String>,
-    center: String,
-    margin: String,
+    estimate: String,
+    interval_label: String,
+    interval_name: String,
     score: f64,
+    v2: String,
+    v2_center: f64,
+    is_sampled_unequally: bool,
     interval: IntervalBar,
     band: &'static str,
     truncated: String,
@@ -78,17 +84,19 @@ struct Row {
 }
 
 /// The parameters of this page.
-const NAMES: [&str; 6] = ["mode", "group", "filter", "sort", "dir", "first"];
+const NAMES: [&str; 8] = ["mode", "method", "ties", "group", "filter", "sort", "dir", "first"];
 
 pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri).only(&NAMES);
-    let mode = mode(&query, Mode::C_P)?;
+    let options = board_options(&query)?;
     let study = app.study_for(&query).await?;
     let conditions = conditions(&query);
-    let (board, empty_reason) = match study.analyses.leaderboard(mode.into(), &conditions).await {
+    let (board, empty_reason) = match study.analyses.leaderboard(options, &conditions).await {
         Ok(board) => (board, None),
         // A filter that matches nothing is reported on the page, not as an error.
-        Err(problem) if !conditions.is_empty() => (Arc::new(empty_leaderboard(mode)), Some(problem.message)),
+        Err(problem) if !conditions.is_empty() => {
+            (Arc::new(empty_leaderboard(options)), Some(problem.message))
+        }
         Err(problem) => return Err(problem),
     };
     let view = View { app: &app, query: &query, board: &board };
@@ -96,11 +104,14 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     render(&app, "leaderboard.html", "Leaderboard", &study.remarks, &page)
 }
 
-fn empty_leaderboard(mode: Mode) -> Leaderboard {
+fn empty_leaderboard(options: BoardOptions) -> Leaderboard {
     Leaderboard {
         rows: Vec::new(),
-        mode,
-        is_literal: false,
+        mode: options.estimator.mode,
+        is_literal: options.estimator.is_literal,
+        method: ScoreMethod::Likelihood,
+        ties: Ties::Paired,
+        notes: Vec::new(),
         tasks: Vec::new(),
         unscored: Vec::new(),
         near_chance: BTreeMap::new(),
@@ -130,16 +141,32 @@ impl View<'_> {
             facets: facets(evals, self.query),
             is_filtered,
             first: self.query.get("first").unwrap_or_default().to_owned(),
-            clear: format!("{}/{}", self.app.base, self.query.only(&["mode", "sort", "dir"])),
+            method: self.query.get("method").unwrap_or_default().to_owned(),
+            ties: self.query.get("ties").unwrap_or_default().to_owned(),
+            clear: format!(
+                "{}/{}",
+                self.app.base,
+                self.query.only(&["mode", "method", "ties", "sort", "dir"])
+            ),
             sort: order.key.to_owned(),
             is_ascending: order.is_ascending,
             columns: vec![
-                column("rank", "Rank", "Range of ranks that the ± margins allow; = marks a tie"),
+                column("rank", "Rank", "Range of ranks that the data allow; = marks a tie"),
                 column("name", "Model", "Name of the evaluation"),
                 column(
                     "score",
                     "ReasonScore",
-                    "Geometric mean over tasks, 10 to 1000. ±: v2 margin; not a 95 % confidence interval, see docs/coverage",
+                    match self.board.method {
+                        ScoreMethod::Likelihood => {
+                            "Geometric mean over tasks, 10 to 1000, with its 95 % confidence interval"
+                        }
+                        ScoreMethod::Bootstrap => "ReasonScore v2, with its interval, which is not a 95 % CI",
+                    },
+                ),
+                column(
+                    "v2",
+                    "v2",
+                    "ReasonScore v2 with its margin, which is not a 95 % CI; see docs/coverage",
                 ),
                 column("truncated", "Truncated", "Proportion of responses that hit the token limit"),
                 column("tokens", "Tokens", "Mean number of tokens per completion"),
@@ -175,7 +202,7 @@ impl View<'_> {
 
     fn row(&self, row: &ScoreRow, axis: &Axis) -> Row {
         let trials = format!("{}/trials?eval={}", self.app.base, encoded(&row.eval.eval_id));
-        let score = row.score;
+        let score = row.reason_score;
         Row {
             rank_range: row.rank_label(),
             rank: row.rank,
@@ -183,11 +210,15 @@ impl View<'_> {
             how: format!("{} · {}", row.eval.template, row.eval.sampler),
             groups: row.eval.groups.clone(),
             lacks: row.describe_missing(),
-            center: format!("{:.0}", score.center),
-            margin: format!("{:.0}", score.margin),
-            score: score.center,
-            interval: IntervalBar::new(axis, score.ci_low, score.center, score.ci_high),
-            band: row.band,
+            estimate: format!("{:.0}", score.estimate),
+            interval_label: score.interval_label(),
+            interval_name: score.interval_name(),
+            score: score.estimate,
+            v2: format!("{:.0} ± {:.0}", row.score.center, row.score.margin),
+            v2_center: row.score.center,
+            is_sampled_unequally: row.unequal_sampling,
+            interval: IntervalBar::new(axis, &score),
+            band: score.band,
             truncated: match row.truncation_rate {
                 _ if !row.truncation_known => "?".to_owned(),
                 Some(rate) => format!("{:.1} %", 100.0 * rate),
@@ -196,8 +227,10 @@ impl View<'_> {
             truncation: row.truncation_rate,
             tokens: row.tokens_mean.map_or_else(|| "–".to_owned(), |tokens| thousands(tokens.round() as u64)),
             tokens_mean: row.tokens_mean,
-            value: row.score_per_1k_tokens.map_or_else(|| "–".to_owned(), |v| thousands(v.round() as u64)),
-            score_per_1k_tokens: row.score_per_1k_tokens,
+            value: row
+                .reason_score_per_1k_tokens
+                .map_or_else(|| "–".to_owned(), |v| thousands(v.round() as u64)),
+            score_per_1k_tokens: row.reason_score_per_1k_tokens,
             cells: self
                 .board
                 .tasks

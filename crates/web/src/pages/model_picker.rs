@@ -35,7 +35,7 @@ impl ModelPicker {
         mode: Mode,
         max_trials: u64,
     ) -> Result<Self, ApiError> {
-        let board = analyses.leaderboard(mode.into(), &[]).await?;
+        let board = analyses.order(mode, &[]).await?;
         let was_tried =
             |tasks: &std::collections::BTreeMap<String, _>| task.is_none_or(|task| tasks.contains_key(task));
         let rows: Vec<&ScoreRow> = board.rows.iter().filter(|row| was_tried(&row.tasks)).collect();

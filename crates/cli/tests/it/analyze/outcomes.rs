@@ -74,6 +74,7 @@ impl Planted {
                     manifolds: vec!["all".to_owned()],
                     planned: trials.len().max(1) as u64,
                     trials,
+                    ..PointTrials::default()
                 })
                 .unwrap();
         }

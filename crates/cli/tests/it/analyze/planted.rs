@@ -52,6 +52,7 @@ impl Plot {
                     manifolds: vec!["all".to_owned()],
                     planned: planted.n,
                     trials: trials.collect(),
+                    ..PointTrials::default()
                 })
                 .unwrap();
         }

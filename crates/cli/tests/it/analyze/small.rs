@@ -126,6 +126,7 @@ fn write(folder: &Path, skill: &Skill, (task, right, truncated, answered): (&str
             manifolds: vec!["all".to_owned(), format!("{task}-length")],
             planned: u64::from(PLANNED),
             trials: trials.enumerate().map(|(index, trial)| Trial { index: index as u64, ..trial }).collect(),
+            ..PointTrials::default()
         };
         writer.write_point(point).unwrap();
     }

@@ -289,7 +289,7 @@ fn extends_a_study_by_models_and_repeats_only() {
     assert_eq!(of(&said, "sim-p1")["determinism_index"], 1.0);
     let run = env.run(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--limit", "5"]].concat());
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("that are not these 5"), "{run:?}");
+    assert!(run.stderr.contains("which differ from these 5"), "{run:?}");
     assert_eq!(env.server.stats().requests, 36 + 108);
 }
 
@@ -347,6 +347,6 @@ fn never_replaces_a_file_of_the_folder() {
     fs::copy(example("word-problems.jsonl"), &own).unwrap();
     let run = env.run(&own, &["sim-p1"], WORD_PROBLEMS);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("would be replaced"), "{run:?}");
+    assert!(run.stderr.contains("already exists"), "{run:?}");
     assert_eq!(fs::read(&own).unwrap(), fs::read(example("word-problems.jsonl")).unwrap());
 }

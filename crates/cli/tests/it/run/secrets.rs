@@ -68,7 +68,7 @@ fn never_prints_or_stores_the_api_key() {
         let (code, said) = run_with_key(&env, wrong, &["run", "--format", "json"]);
         let text = String::from_utf8_lossy(&said);
         assert_eq!(code, 1, "{text}");
-        assert!(text.contains("401") && text.contains("ended early"), "{text}");
+        assert!(text.contains("401") && text.contains("no request got a response"), "{text}");
         assert!(!shows(&said, wrong) && !shows(&everything(env.path()), wrong), "{text}");
 
         for arguments in [&["run"][..], &["plan"], &["cache", "verify"], &["cache", "export"]] {

@@ -89,6 +89,7 @@ impl Study {
                     manifolds: vec![format!("{task}-{kind}")],
                     planned: 20,
                     trials: (0..20).map(one).collect(),
+                    ..PointTrials::default()
                 })
                 .unwrap();
         }
@@ -151,6 +152,7 @@ impl Study {
                     manifolds: vec!["all".to_owned()],
                     planned: TRIALS,
                     trials: (0..TRIALS).map(|index| trial(index, tenths, key)).collect(),
+                    ..PointTrials::default()
                 };
                 writer.write_point(point).unwrap();
             }

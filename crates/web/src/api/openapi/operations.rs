@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use reasonscape_analysis::{
-    AccuracyGrid, AggregateRow, Comparison, Compression, EvalSummary, HazardRow, Pairwise, PointSummary,
-    TaskSummary, ThresholdRow, TokensRow,
+    AccuracyGrid, AggregateRow, Comparison, Compression, EvalSummary, HazardRow, ModelSets, Pairwise,
+    PointSummary, TaskSummary, ThresholdRow, TokensRow,
 };
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use super::parameters::{
     A, B, BUDGET, BY, COLUMNS, CONFIDENCE, CONTESTANTS, DATASET, DISAGREEMENT, EVAL, EVALS, EXAMPLES,
     FIGURE_X, FILTER, FIRST, GROUP_BY, KEEP, KIND, LIMIT, LITERAL, LOOP_BITS, METHOD, MODE, MODES, OFFSET,
-    PARAMS, Parameter, RATING_SORT, REPEAT, RIGHT, RUN, SEED, STATUS, SURFACE_Y, TASK, TASKS, TEXT,
-    TRIAL_EVAL, TRIAL_INDEX, TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
+    PARAMS, Parameter, RATING_SORT, REPEAT, RIGHT, RUN, SCORE_METHOD, SEED, SET_BY, STATUS, SURFACE_Y, TASK,
+    TASKS, TEXT, TIES, TRIAL_EVAL, TRIAL_INDEX, TRIAL_POINT, TRIAL_TASK, UPLOAD_NAME, WIDTH, X,
 };
 use crate::api::analyses::Chart;
 use crate::api::comparison::Differences;
@@ -133,7 +133,7 @@ pub(super) fn all() -> impl Iterator<Item = Operation> {
 pub(crate) fn study() -> Vec<Operation> {
     vec![
         get("/leaderboard", "ReasonScores with confidence intervals and ranks", api::leaderboard)
-            .parameters(&[FIRST, MODE, LITERAL, FILTER])
+            .parameters(&[FIRST, MODE, LITERAL, SCORE_METHOD, TIES, FILTER])
             .json::<Board<'_>>()
             .errors(INVALID),
         get("/evals", "Evaluations and their numbers of trials", api::evals)
@@ -159,6 +159,10 @@ pub(crate) fn study() -> Vec<Operation> {
         get("/compare", "Two evaluations on the problems that both answered", comparison::compare)
             .parameters(&[FIRST, A, B, MODE, TASKS, PARAMS, FILTER])
             .json::<Comparison>()
+            .errors(INVALID),
+        get("/cluster", "Sets of models that can't be distinguished", comparison::model_sets)
+            .parameters(&[FIRST, CONTESTANTS, SET_BY, TASKS, PARAMS, FILTER])
+            .json::<ModelSets>()
             .errors(INVALID),
         get("/differences", "Problems with different outcomes for two evaluations", comparison::differences)
             .parameters(&[FIRST, A, B, DISAGREEMENT, RIGHT, TASKS, PARAMS, FILTER, OFFSET, LIMIT])

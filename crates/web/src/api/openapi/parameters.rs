@@ -110,10 +110,27 @@ pub(super) const GROUP_BY: P = P::query(
     text,
 )
 .with_key("group_by");
+pub(super) const SET_BY: P = P::query(
+    "by",
+    "One list per `base_task`, `manifold`, `params.NAME` or `facets.NAME`; default: one list.",
+    text,
+)
+.with_key("set_by");
 pub(super) const METHOD: P = P::query(
     "method",
     "How win probabilities are computed.",
     || json!({ "type": "string", "enum": ["exact", "monte-carlo"], "default": "exact" }),
+);
+pub(super) const SCORE_METHOD: P = P::query(
+    "method",
+    "How scores and intervals are computed; default `likelihood`, or `bootstrap` with another mode.",
+    || json!({ "type": "string", "enum": ["likelihood", "bootstrap"] }),
+)
+.with_key("score_method");
+pub(super) const TIES: P = P::query(
+    "ties",
+    "How ties are found: tests on shared problems (default), or overlapping v2 intervals.",
+    || json!({ "type": "string", "enum": ["paired", "v2"] }),
 );
 pub(super) const SEED: P =
     P::query("seed", "Seed of the method `monte-carlo`; default 42.", || json!({ "type": "integer" }));
@@ -144,7 +161,7 @@ pub(super) const CONTESTANTS: P =
 pub(super) const TASK: P = P::query("task", "Task.", text);
 pub(super) const TASKS: P = P::query("task", "Task; repeatable.", texts).with_key("tasks");
 pub(super) const PARAMS: P =
-    P::query("params", "Conditions on parameters, such as `length=8..32 depth=1`.", text);
+    P::query("params", "Conditions on parameters, such as `length=8..32 max_depth=1`.", text);
 pub(super) const STATUS: P = P::query(
     "status",
     "Outcome of the trial; repeatable, any of them matches.",

@@ -113,7 +113,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         gap_axis: format!("{:.0}", gap_axis.high),
         difference: signed(score.difference, 0),
         margin: format!("{:.0}", score.margin),
-        p: p_value_relation(score.p),
+        p: p_value_relation(found.p()),
         pairs: thousands(found.pairs),
         discordant: format!("{:.1} %", 100.0 * found.discordant_share),
         detectable: found.detectable_difference.map(|points| format!("{:.1}", 100.0 * points)),

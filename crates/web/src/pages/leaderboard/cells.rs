@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasonscape_analysis::{ScoreRow, TaskScore};
+use reasonscape_analysis::{ReasonScoreEstimate, ScoreRow, TaskScore};
 use serde::Serialize;
 
 use crate::query_string::encoded;
@@ -25,8 +25,8 @@ pub(super) struct Axis {
 
 /// From the hundred below the lowest end to the hundred above the highest.
 pub(super) fn axis(rows: &[ScoreRow]) -> Axis {
-    let lowest = rows.iter().map(|row| row.score.ci_low).fold(f64::INFINITY, f64::min);
-    let highest = rows.iter().map(|row| row.score.ci_high).fold(f64::NEG_INFINITY, f64::max);
+    let lowest = rows.iter().map(|row| row.reason_score.ci_low).fold(f64::INFINITY, f64::min);
+    let highest = rows.iter().map(|row| row.reason_score.ci_high).fold(f64::NEG_INFINITY, f64::max);
     let (low, high) = if lowest <= highest {
         ((lowest / 100.0).floor() * 100.0, ((highest / 100.0).ceil() * 100.0).min(1000.0))
     } else {
@@ -46,14 +46,15 @@ pub(super) struct IntervalBar {
 }
 
 impl IntervalBar {
-    pub(super) fn new(axis: &Axis, low: f64, center: f64, high: f64) -> Self {
+    pub(super) fn new(axis: &Axis, score: &ReasonScoreEstimate) -> Self {
+        let (low, center, high) = (score.ci_low, score.estimate, score.ci_high);
         let at = |score: f64| (score - axis.low) / (axis.high - axis.low) * WIDTH;
         Self {
             from: format!("{:.1}", at(low)),
             // A narrower bar would be invisible.
             length: format!("{:.1}", (at(high) - at(low)).max(2.0)),
             center: format!("{:.1}", at(center)),
-            description: format!("{center:.0}, v2 margin from {low:.0} to {high:.0}"),
+            description: format!("{center:.0}, {} {}", score.interval_name(), score.interval_label()),
         }
     }
 }

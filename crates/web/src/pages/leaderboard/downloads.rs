@@ -7,13 +7,12 @@ use axum::http::Uri;
 use axum::response::Response;
 use reasonscape_analysis::Leaderboard;
 use reasonscape_analysis::tables::scores;
-use reasonscape_stats::Mode;
 use serde::Serialize;
 
 use super::facets::conditions;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::mode;
+use crate::params::board_options;
 use crate::query_string::Query;
 use crate::response::{self, download};
 
@@ -26,7 +25,7 @@ pub(super) struct Download {
 
 /// Links to the files with the rows of the page.
 pub(super) fn downloads(app: &App, query: &Query) -> Vec<Download> {
-    let query = query.only(&["mode", "group", "filter"]);
+    let query = query.only(&["mode", "method", "ties", "group", "filter"]);
     [("CSV", "csv"), ("JSON", "json"), ("Markdown", "md")]
         .map(|(name, end)| Download { name, href: format!("{}/leaderboard.{end}{query}", app.base) })
         .into()
@@ -34,11 +33,7 @@ pub(super) fn downloads(app: &App, query: &Query) -> Vec<Download> {
 
 async fn board(app: &App, uri: &Uri) -> Result<Arc<Leaderboard>, ApiError> {
     let query = Query::from_uri(uri);
-    app.study_for(&query)
-        .await?
-        .analyses
-        .leaderboard(mode(&query, Mode::C_P)?.into(), &conditions(&query))
-        .await
+    app.study_for(&query).await?.analyses.leaderboard(board_options(&query)?, &conditions(&query)).await
 }
 
 pub(crate) async fn csv(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::query_string::Query;
 
 /// The columns other than those of tasks.
-const KEYS: [&str; 6] = ["rank", "name", "score", "truncated", "tokens", "value"];
+const KEYS: [&str; 7] = ["rank", "name", "score", "v2", "truncated", "tokens", "value"];
 
 /// The column that rows are sorted by, and the direction.
 #[derive(Debug, Clone, Copy)]
@@ -41,10 +41,11 @@ impl<'q> SortOrder<'q> {
     fn compare(self, a: &ScoreRow, b: &ScoreRow) -> Ordering {
         let number = |row: &ScoreRow| match self.key {
             "rank" => Some(row.rank as f64),
-            "score" => Some(row.score.center),
+            "score" => Some(row.reason_score.estimate),
+            "v2" => Some(row.score.center),
             "truncated" => row.truncation_rate,
             "tokens" => row.tokens_mean,
-            "value" => row.score_per_1k_tokens,
+            "value" => row.reason_score_per_1k_tokens,
             task => {
                 let task = row.tasks.get(task.strip_prefix("task:")?)?;
                 Some(f64::midpoint(task.low, task.high))

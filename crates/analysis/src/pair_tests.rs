@@ -1,0 +1,280 @@
+//! Paired tests of all pairs of evaluations, for ranks and for groups of models that can't be distinguished.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use reasonscape_points::{Filter, PointsDb, PointsError};
+use reasonscape_stats::StatsError;
+use reasonscape_stats::likelihood::LikelihoodScore;
+use reasonscape_stats::multiple_testing::holm;
+use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, paired_score_test};
+use serde::{Deserialize, Serialize};
+
+use crate::board_points::{BoardPoint, BoardPoints};
+
+/// Significance level of verdicts, after Holm's correction over all pairs.
+pub(crate) const LEVEL: f64 = 0.05;
+
+/// Name of the stored tests.
+const STORED: &str = "pairs";
+
+/// The values of all problems of a board, by evaluation and point.
+pub(crate) struct BoardProblems<'b> {
+    points: &'b [BoardPoint],
+    evals: HashMap<String, Vec<Vec<(u64, f64)>>>,
+}
+
+impl<'b> BoardProblems<'b> {
+    /// Loads the problems of the points that a filter selects, of some evaluations.
+    pub(crate) async fn load(
+        db: &PointsDb,
+        filter: &Filter,
+        board: &'b BoardPoints,
+        eval_ids: &[&str],
+    ) -> Result<Self, PointsError> {
+        let filter = filter.for_tests().for_evals(eval_ids);
+        let mut evals: HashMap<String, Vec<Vec<(u64, f64)>>> = HashMap::new();
+        for found in db.problem_values(&filter).await? {
+            let key = (found.base_task.as_str(), found.params.as_str());
+            let place = |known: &BoardPoint| (known.base_task.as_str(), known.params.as_str()).cmp(&key);
+            let Ok(index) = board.points.binary_search_by(place) else { continue };
+            evals.entry(found.eval_id).or_insert_with(|| vec![Vec::new(); board.points.len()])[index] =
+                found.values;
+        }
+        Ok(Self { points: &board.points, evals })
+    }
+
+    /// Whether the study has trials of an evaluation.
+    pub(crate) fn has_trials(&self, eval_id: &str) -> bool {
+        self.evals.contains_key(eval_id)
+    }
+
+    /// Tests A against B on the problems of the selected points that both answered. `None` if there are none.
+    pub(crate) fn test(
+        &self,
+        [a, b]: [&str; 2],
+        is_selected: &(dyn Fn(&BoardPoint) -> bool + Sync),
+    ) -> Result<Option<PairedScoreTest>, StatsError> {
+        let (Some(a), Some(b)) = (self.evals.get(a), self.evals.get(b)) else { return Ok(None) };
+        let mut tasks: Vec<Vec<PairedPoint>> = Vec::new();
+        let mut last_task = None;
+        for (index, point) in self.points.iter().enumerate().filter(|(_, point)| is_selected(point)) {
+            if last_task != Some(&point.base_task) {
+                tasks.push(Vec::new());
+                last_task = Some(&point.base_task);
+            }
+            let pairs = Shared { a: &a[index], b: &b[index] };
+            tasks
+                .last_mut()
+                .expect("a task was just begun")
+                .push(PairedPoint::from_pairs(point.weight, pairs));
+        }
+        paired_score_test(&tasks)
+    }
+}
+
+/// The values on shared problems. Both sides count problems from the first on where they were sampled adaptively, so this
+/// is a prefix of equal length.
+struct Shared<'v> {
+    a: &'v [(u64, f64)],
+    b: &'v [(u64, f64)],
+}
+
+impl Iterator for Shared<'_> {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        loop {
+            let (&(index_a, value_a), &(index_b, value_b)) = (self.a.first()?, self.b.first()?);
+            match index_a.cmp(&index_b) {
+                std::cmp::Ordering::Less => self.a = &self.a[1..],
+                std::cmp::Ordering::Greater => self.b = &self.b[1..],
+                std::cmp::Ordering::Equal => {
+                    (self.a, self.b) = (&self.a[1..], &self.b[1..]);
+                    return Some((value_a, value_b));
+                }
+            }
+        }
+    }
+}
+
+/// A test of one pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct PairTest {
+    /// Mean over tasks of `ln s_A - ln s_B`.
+    difference: f64,
+    p: f64,
+}
+
+/// The tests of all pairs of some evaluations.
+#[derive(Debug)]
+pub(crate) struct PairTests {
+    /// Better and worse, as indices of the evaluations.
+    pub(crate) verdicts: Vec<(usize, usize)>,
+}
+
+/// Stored tests, by the ids of both evaluations.
+type StoredTests = BTreeMap<String, BTreeMap<String, PairTest>>;
+
+/// An evaluation to test: its id and its score, by which evaluations without a common problem are compared.
+pub(crate) struct Contestant<'c> {
+    pub(crate) eval_id: &'c str,
+    pub(crate) score: LikelihoodScore,
+}
+
+impl PairTests {
+    /// Tests all pairs on the points that a filter selects. The tests of all points are stored, since they take a pass over
+    /// all trials. `None` if the study lacks the trials of an evaluation.
+    pub(crate) async fn load(
+        db: &PointsDb,
+        filter: &Filter,
+        board: &BoardPoints,
+        evals: &[Contestant<'_>],
+    ) -> Result<Option<Self>, PointsError> {
+        let is_all = filter.for_tests() == Filter::default();
+        if is_all
+            && let Some(stored) = db.read_derived::<StoredTests>(STORED)
+            && let Some(tests) = from_stored(&stored, evals)
+        {
+            return Ok(Some(Self::new(&tests)?));
+        }
+        let ids: Vec<&str> = evals.iter().map(|eval| eval.eval_id).collect();
+        let problems = BoardProblems::load(db, filter, board, &ids).await?;
+        if evals.iter().any(|eval| !problems.has_trials(eval.eval_id)) {
+            return Ok(None);
+        }
+        let tests = test_all(&problems, evals, &|_| true)?;
+        if is_all {
+            let mut stored = db.read_derived::<StoredTests>(STORED).unwrap_or_default();
+            for ((a, b), test) in pairs(evals.len()).zip(&tests) {
+                let of_a = stored.entry(evals[a].eval_id.to_owned()).or_default();
+                of_a.insert(evals[b].eval_id.to_owned(), *test);
+            }
+            db.write_derived(STORED, &stored);
+        }
+        Ok(Some(Self::new(&tests)?))
+    }
+
+    /// Tests all pairs on some points of a board.
+    pub(crate) fn on_points(
+        problems: &BoardProblems<'_>,
+        evals: &[Contestant<'_>],
+        is_selected: &(dyn Fn(&BoardPoint) -> bool + Sync),
+    ) -> Result<Self, StatsError> {
+        Self::new(&test_all(problems, evals, is_selected)?)
+    }
+
+    fn new(tests: &[PairTest]) -> Result<Self, StatsError> {
+        let p: Vec<f64> = tests.iter().map(|test| test.p).collect();
+        let evals = (1..).find(|evals| evals * (evals - 1) / 2 >= tests.len()).unwrap_or(0);
+        let mut verdicts = Vec::new();
+        for (((a, b), test), p) in pairs(evals).zip(tests).zip(holm(&p)?) {
+            if p <= LEVEL && test.difference != 0.0 {
+                verdicts.push(if test.difference > 0.0 { (a, b) } else { (b, a) });
+            }
+        }
+        Ok(Self { verdicts })
+    }
+
+    /// Whether two evaluations differ.
+    pub(crate) fn differs(&self, a: usize, b: usize) -> bool {
+        self.verdicts.contains(&(a, b)) || self.verdicts.contains(&(b, a))
+    }
+}
+
+/// All pairs of `evals` evaluations.
+fn pairs(evals: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..evals).flat_map(move |a| (a + 1..evals).map(move |b| (a, b)))
+}
+
+fn from_stored(stored: &StoredTests, evals: &[Contestant<'_>]) -> Option<Vec<PairTest>> {
+    let find = |a: &str, b: &str| stored.get(a)?.get(b).copied();
+    pairs(evals.len())
+        .map(|(a, b)| {
+            let (a, b) = (evals[a].eval_id, evals[b].eval_id);
+            let reversed = || find(b, a).map(|test| PairTest { difference: -test.difference, ..test });
+            find(a, b).or_else(reversed)
+        })
+        .collect()
+}
+
+fn test_all(
+    problems: &BoardProblems<'_>,
+    evals: &[Contestant<'_>],
+    is_selected: &(dyn Fn(&BoardPoint) -> bool + Sync),
+) -> Result<Vec<PairTest>, StatsError> {
+    let pairs: Vec<(usize, usize)> = pairs(evals.len()).collect();
+    pairs
+        .into_par_iter()
+        .map(|(a, b)| {
+            let (a, b) = (&evals[a], &evals[b]);
+            Ok(match problems.test([a.eval_id, b.eval_id], is_selected)? {
+                Some(test) => PairTest { difference: test.difference, p: test.p_value },
+                None => independent_test(&a.score, &b.score)?,
+            })
+        })
+        .collect()
+}
+
+/// Tests two scores on different problems: a normal approximation with the widths of both confidence intervals towards
+/// each other.
+fn independent_test(a: &LikelihoodScore, b: &LikelihoodScore) -> Result<PairTest, StatsError> {
+    let difference = (a.estimate / b.estimate).ln();
+    let (higher, lower) = if difference > 0.0 { (a, b) } else { (b, a) };
+    let below = (higher.estimate / higher.ci_low).ln();
+    let above = (lower.ci_high / lower.estimate).ln();
+    let z = reasonscape_stats::Confidence::new(a.level)?.z();
+    let deviation = below.hypot(above) / z;
+    let p = if deviation > 0.0 {
+        reasonscape_stats::chi_square::survival((difference / deviation).powi(2), 1)?
+    } else {
+        1.0
+    };
+    Ok(PairTest { difference, p })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_only_shared_problems() {
+        let (a, b) = ([(0, 1.0), (2, 0.0), (3, 1.0)], [(1, 1.0), (2, 1.0), (3, 0.5), (9, 0.0)]);
+        assert_eq!(Shared { a: &a, b: &b }.collect::<Vec<_>>(), [(0.0, 1.0), (1.0, 0.5)]);
+    }
+
+    #[test]
+    fn verdicts_are_corrected_for_all_pairs() {
+        let test = |difference, p| PairTest { difference, p };
+        // Three evaluations: 0.02 and 0.03 are significant alone, but not among three.
+        let found = PairTests::new(&[test(0.5, 0.01), test(-0.5, 0.02), test(0.1, 0.9)]).unwrap();
+        assert_eq!(found.verdicts, [(0, 1), (2, 0)]);
+        let found = PairTests::new(&[test(0.5, 0.02), test(-0.5, 0.03), test(0.1, 0.9)]).unwrap();
+        assert_eq!(found.verdicts, []);
+        assert!(PairTests::new(&[]).unwrap().verdicts.is_empty());
+    }
+
+    #[test]
+    fn stored_tests_are_found_in_both_directions() {
+        let score = LikelihoodScore { estimate: 500.0, ci_low: 400.0, ci_high: 600.0, level: 0.95 };
+        let test = PairTest { difference: 0.25, p: 0.01 };
+        let stored = StoredTests::from([("a".to_owned(), BTreeMap::from([("b".to_owned(), test)]))]);
+        let evals = ["b", "a"].map(|eval_id| Contestant { eval_id, score });
+        assert_eq!(from_stored(&stored, &evals), Some(vec![PairTest { difference: -0.25, p: 0.01 }]));
+        let evals = ["a", "c"].map(|eval_id| Contestant { eval_id, score });
+        assert_eq!(from_stored(&stored, &evals), None);
+    }
+
+    #[test]
+    fn separate_scores_differ_if_their_intervals_are_far_apart() {
+        let score = |estimate: f64| LikelihoodScore {
+            estimate,
+            ci_low: estimate * 0.9,
+            ci_high: estimate * 1.1,
+            level: 0.95,
+        };
+        assert!(independent_test(&score(800.0), &score(400.0)).unwrap().p < 1e-6);
+        let close = independent_test(&score(500.0), &score(520.0)).unwrap();
+        assert!(close.p > 0.4 && close.difference < 0.0, "{close:?}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Results that take long to compute, stored beside the files that they were computed from.
+
+use std::path::PathBuf;
+
+use reasonscape_core::{Json, cache_key};
+use reasonscape_study::write_file;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::PointsDb;
+use crate::FORMAT;
+
+/// A stored result with the generation of the files that it belongs to.
+#[derive(Serialize, Deserialize)]
+struct Derived<T> {
+    generation: String,
+    value: T,
+}
+
+impl PointsDb {
+    /// A hash that changes with every file of the study, and with what is read of them.
+    pub fn generation(&self) -> &str {
+        &self.generation
+    }
+
+    /// Reads a stored result; `None` if there is none or the files have changed since.
+    pub fn read_derived<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let text = std::fs::read(self.derived_path(name)).ok()?;
+        let derived: Derived<T> = serde_json::from_slice(&text).ok()?;
+        (derived.generation == self.generation).then_some(derived.value)
+    }
+
+    /// Stores a result for the files as they are. Without permission to write it is computed again the next time.
+    pub fn write_derived<T: Serialize>(&self, name: &str, value: &T) {
+        let path = self.derived_path(name);
+        if !path.parent().is_some_and(std::path::Path::is_dir) {
+            return;
+        }
+        let derived = Derived { generation: self.generation.clone(), value };
+        let _ = write_file(&path, |out| {
+            serde_json::to_writer(&mut *out, &derived).map_err(std::io::Error::other)
+        });
+    }
+
+    /// Hidden, because it is not one of the files that a study consists of.
+    fn derived_path(&self, name: &str) -> PathBuf {
+        self.study.join("points").join(format!(".{name}.json"))
+    }
+}
+
+/// The generation of a set of files, each named by an id that is never used twice.
+pub(super) fn generation<'a>(files: impl Iterator<Item = &'a str>, first: Option<u64>) -> String {
+    let mut files: Vec<Json> = files.map(|file| Json::String(file.to_owned())).collect();
+    files.push(Json::String(format!("{FORMAT} {first:?}")));
+    cache_key(&Json::Array(files))
+}
