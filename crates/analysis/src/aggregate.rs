@@ -54,10 +54,9 @@ pub async fn aggregate(
     groups
         .into_iter()
         .map(|group| {
-            let counters = group.counts.counters()?;
             let estimate = |mode: &Mode| {
-                let interval = Estimator { mode: *mode, ..estimator }.estimate_counters(&counters);
-                (mode.name(), IntervalEstimate::from(interval))
+                let interval = Estimator { mode: *mode, ..estimator }.estimate(&group.counts)?;
+                Ok((mode.name(), IntervalEstimate::from(interval)))
             };
             Ok(AggregateRow {
                 key: group_by.iter().map(ToString::to_string).zip(group.key).collect(),
@@ -68,7 +67,7 @@ pub async fn aggregate(
                 n_t: group.counts.n_t,
                 g: group.counts.g,
                 missing: group.counts.missing(),
-                estimates: modes.iter().map(estimate).collect(),
+                estimates: modes.iter().map(estimate).collect::<Result<_, PointsError>>()?,
                 literal: estimator.is_literal,
             })
         })

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
+use reasonscape_stats::mean::Moments;
 use reasonscape_stats::multiple_testing::holm;
-use reasonscape_stats::paired::{Verdict, mcnemar, paired_difference};
+use reasonscape_stats::paired::{PairedDifference, Verdict, mcnemar, paired_difference};
 use reasonscape_stats::paired_bootstrap::{PairedBootstrap, ScoreDifference, paired_score_difference};
 use reasonscape_stats::power::{
     Design, minimum_detectable_difference, trials_for_difference, trials_for_score_difference,
@@ -298,24 +299,53 @@ async fn paired_test(
     }))
 }
 
+/// The difference in accuracy on a task, and the p-value that there is none.
+struct TaskTest {
+    difference: PairedDifference,
+    p: f64,
+}
+
+/// McNemar's test and Tango's interval; with several samples per problem, Student's t test of the problems' differences.
+fn test_task(task: &PairedTask) -> Result<TaskTest, StatsError> {
+    let (b, c) = task.discordant();
+    let by_pairs = || -> Result<TaskTest, StatsError> {
+        let difference = paired_difference(task.pairs(), b, c, Confidence::P95)?;
+        Ok(TaskTest { difference, p: mcnemar(b, c).mid_p })
+    };
+    let mut moments = Moments::default();
+    for difference in &task.problem_differences {
+        moments.add(*difference)?;
+    }
+    let (Some(mean), Some(bounds)) = (moments.mean(), moments.interval(Confidence::P95)) else {
+        return by_pairs();
+    };
+    let Some(p) = moments.p_value_of_zero() else {
+        // The same difference on every problem: each is one pair.
+        let problems = moments.n();
+        let [b, c] = if mean > 0.0 { [problems, 0] } else { [0, problems] };
+        let difference = paired_difference(problems, b, c, Confidence::P95)?;
+        return Ok(TaskTest {
+            difference: PairedDifference { point: Some(mean), ..difference },
+            p: mcnemar(b, c).mid_p,
+        });
+    };
+    let difference =
+        PairedDifference { low: bounds.low.max(-1.0), high: bounds.high.min(1.0), point: Some(mean) };
+    Ok(TaskTest { difference, p })
+}
+
 fn task_comparisons(
     paired: &[PairedTask],
     answered_a: &BTreeMap<String, u64>,
     answered_b: &BTreeMap<String, u64>,
 ) -> Result<Vec<TaskComparison>, StatsError> {
-    let p_values: Vec<f64> = paired
-        .iter()
-        .map(|task| {
-            let (b, c) = task.discordant();
-            mcnemar(b, c).mid_p
-        })
-        .collect();
+    let tested: Vec<TaskTest> = paired.iter().map(test_task).collect::<Result<_, StatsError>>()?;
+    let p_values: Vec<f64> = tested.iter().map(|test| test.p).collect();
     paired
         .iter()
-        .zip(p_values.iter().zip(holm(&p_values)?))
-        .map(|(task, (&p, p_adjusted))| {
+        .zip(tested.iter().zip(holm(&p_values)?))
+        .map(|(task, (TaskTest { difference, p }, p_adjusted))| {
             let (pairs, (b, c)) = (task.pairs(), task.discordant());
-            let difference = paired_difference(pairs, b, c, Confidence::P95)?;
             let unpaired = |answered: &BTreeMap<String, u64>| {
                 answered.get(&task.base_task).map_or(0, |answered| answered.saturating_sub(pairs))
             };
@@ -337,7 +367,7 @@ fn task_comparisons(
                 difference: difference.point,
                 low: difference.low,
                 high: difference.high,
-                p,
+                p: *p,
                 p_adjusted,
                 verdict,
                 pairs_needed: trials_for_difference(seen, (b + c) as f64 / pairs as f64, Design::default())

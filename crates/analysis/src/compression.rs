@@ -1,5 +1,6 @@
 //! Compressed sizes of trials by outcome, and repetition loops.
 
+mod at_equal_length;
 mod by_parameter;
 mod figure;
 mod loops;
@@ -8,11 +9,13 @@ mod quartiles;
 use rayon::prelude::*;
 use reasonscape_points::{Measure, PointsDb, PointsError, StoredTrial, TrialColumns};
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::design_effect_of_mean;
 use reasonscape_stats::effect_size::{Effect, Sample, Size};
 use reasonscape_stats::{Confidence, wilson};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::at_equal_length::EqualLengthEffect;
 pub use self::by_parameter::{EntropyByParameter, EntropyRow, entropy_by_parameter};
 pub use self::figure::compression_figure;
 use self::loops::LoopCandidate;
@@ -70,8 +73,10 @@ pub struct CompressionRow {
     pub incorrect: OutcomeStats,
     /// Truncated trials.
     pub truncated: OutcomeStats,
-    /// Bits per token of correct answers against incorrect ones.
+    /// Bits per token of correct answers against incorrect ones, not adjusted for their lengths.
     pub bits_effect: Option<EffectSize>,
+    /// Bits per token of correct answers relative to incorrect ones at equal length.
+    pub equal_length_effect: Option<EqualLengthEffect>,
     /// Compressed sizes of correct answers against incorrect ones.
     pub size_effect: Option<EffectSize>,
     /// Repetition loops.
@@ -163,6 +168,8 @@ struct CompressedTrial {
     completion_tokens: Option<u64>,
     /// Tokens of the compressed text.
     tokens: Option<f64>,
+    /// A number that samples of one problem share; `None` if every problem has one sample.
+    problem: Option<u64>,
 }
 
 impl CompressedTrial {
@@ -222,9 +229,13 @@ fn measure_compression(unit: &TrialColumns) -> Vec<CompressedTrial> {
     let tokens = unit.measure(Measure::CompletionTokens).zip(unit.measure(Measure::ReasoningTokens));
     let chars = unit.measure(Measure::ReasoningChars).zip(unit.measure(Measure::AnswerChars));
     let sizes = unit.status.iter().zip(unit.measure(Measure::CompressedSize));
+    let problems = unit.problem.iter().map(|problem| Some(*problem)).chain(std::iter::repeat(None));
     sizes
         .zip(tokens.zip(chars))
-        .map(|((outcome, size), ((completion_tokens, reasoning_tokens), (reasoning_chars, answer_chars)))| {
+        .zip(problems)
+        .map(|(((outcome, size), (tokens, chars)), problem)| {
+            let (completion_tokens, reasoning_tokens) = tokens;
+            let (reasoning_chars, answer_chars) = chars;
             let text = CompressedText {
                 size: size.unwrap_or(0),
                 completion_tokens,
@@ -232,7 +243,13 @@ fn measure_compression(unit: &TrialColumns) -> Vec<CompressedTrial> {
                 reasoning_chars: reasoning_chars.unwrap_or(0),
                 answer_chars: answer_chars.unwrap_or(0),
             };
-            CompressedTrial { outcome: *outcome, size: text.size, completion_tokens, tokens: text.tokens() }
+            CompressedTrial {
+                outcome: *outcome,
+                size: text.size,
+                completion_tokens,
+                tokens: text.tokens(),
+                problem,
+            }
         })
         .collect()
 }
@@ -285,7 +302,7 @@ fn row(
     group: &TrialGroup,
     units: &[(String, Vec<CompressedTrial>)],
     rule: LoopRule,
-    confidence: Confidence,
+    level: Confidence,
 ) -> Result<CompressionRow, PointsError> {
     let trials = || units.iter().flat_map(|(_, trials)| trials);
     let sample = |outcome: Outcome,
@@ -295,6 +312,8 @@ fn row(
         let values: Vec<f64> = with_outcome.filter_map(value).collect();
         Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
     };
+    // Samples of one problem are alike; the regression clusters by itself.
+    let confidence = level.with_design_effect(bits_design_effect(units));
     let mut stats = Vec::new();
     let mut samples = Vec::new();
     for outcome in [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated] {
@@ -322,12 +341,27 @@ fn row(
         incorrect: stats[1],
         truncated: stats[2],
         bits_effect: effect(correct.0.as_ref(), incorrect.0.as_ref()),
+        equal_length_effect: at_equal_length::effect(units, level)?,
         size_effect: effect(correct.1.as_ref(), incorrect.1.as_ref()),
         loops: Loops { count, of, proportion, rule },
         finding: String::new(),
     };
     row.finding = row.summary();
     Ok(row)
+}
+
+/// The design effect of bits per token; 1 if every problem has one sample.
+fn bits_design_effect(units: &[(String, Vec<CompressedTrial>)]) -> f64 {
+    let (mut bits, mut problems) = (Vec::new(), Vec::new());
+    for (place, (_, trials)) in units.iter().enumerate() {
+        for trial in trials {
+            if let (Some(of_trial), Some(problem)) = (trial.bits(), trial.problem) {
+                bits.push(of_trial);
+                problems.push(problem ^ place as u64);
+            }
+        }
+    }
+    design_effect_of_mean(&bits, &problems)
 }
 
 impl CompressionRow {
@@ -343,21 +377,17 @@ impl CompressionRow {
                 "no comparison of correct and incorrect answers: no answer is correct".to_owned()
             }
             None => "no comparison of correct and incorrect answers: no answer is incorrect".to_owned(),
-            Some(effect) => {
-                let numbers =
-                    format!("delta {:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high);
-                match (effect.clear, effect.delta > 0.0) {
-                    (false, _) => {
-                        format!(
-                            "no significant difference in bits per token between correct and incorrect answers, {numbers}"
-                        )
-                    }
-                    (true, true) => {
-                        format!("correct answers have more bits per token, {numbers}, {}", effect.size)
-                    }
-                    (true, false) => {
-                        format!("correct answers have fewer bits per token, {numbers}, {}", effect.size)
-                    }
+            Some(raw) => {
+                let unadjusted = format!(
+                    "not adjusted for length: delta {:+.2} ({:+.2} to {:+.2})",
+                    raw.delta, raw.low, raw.high
+                );
+                match &self.equal_length_effect {
+                    None => format!(
+                        "cannot tell whether bits per token differ at equal length: too few answers of equal length; \
+                         {unadjusted}"
+                    ),
+                    Some(effect) => format!("{}; {unadjusted}", effect.describe()),
                 }
             }
         };

@@ -6,6 +6,7 @@ mod figure;
 use rayon::prelude::*;
 use reasonscape_points::{Measure, PointsDb, PointsError};
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::design_effect_of_mean;
 use reasonscape_stats::survival::{Cause, HazardBin, RiskSet, SurvivalCurve, SurvivalData};
 use reasonscape_stats::{Confidence, Interval};
 use schemars::JsonSchema;
@@ -131,6 +132,17 @@ pub async fn hazard(
 fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
     let trials: Vec<(u64, Outcome)> =
         group.with_tokens().map(|(tokens, status, _)| (tokens, status)).collect();
+    // Samples of one problem are alike in their length and in their outcome; the larger design effect holds for both.
+    let problems = group.problems_with_tokens();
+    let design_effect = |value: &dyn Fn(&(u64, Outcome)) -> f64| {
+        if problems.is_empty() {
+            return 1.0;
+        }
+        design_effect_of_mean(&trials.iter().map(value).collect::<Vec<_>>(), &problems)
+    };
+    let of_length = design_effect(&|(tokens, _)| *tokens as f64);
+    let of_outcome = design_effect(&|(_, outcome)| f64::from(u8::from(*outcome == Outcome::Correct)));
+    let confidence = options.confidence.with_design_effect(of_length.max(of_outcome));
     let n = trials.len() as u64;
     let mut row = HazardRow {
         n,
@@ -151,10 +163,10 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
             [Outcome::Correct, Outcome::Incorrect, Outcome::Truncated]
                 .map(|outcome| survival_data.count(outcome));
         let bin_ends = bin_ends(survival_data.longest(), options.width)?;
-        let bins = survival_data.hazards(&bin_ends, RiskSet::Full, options.confidence)?;
-        let curve = survival_data.survival(options.confidence);
+        let bins = survival_data.hazards(&bin_ends, RiskSet::Full, confidence)?;
+        let curve = survival_data.survival(confidence);
         let [correct, incorrect] = [Cause::Correct, Cause::Incorrect].map(|cause| {
-            let curve = survival_data.incidence(cause, options.confidence);
+            let curve = survival_data.incidence(cause, confidence);
             move |tokens| {
                 let step = curve.at(tokens);
                 Interval { low: step.low, high: step.high, point: Some(step.proportion) }
@@ -171,7 +183,7 @@ fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsErr
         };
         let median = curve.median();
         row.median = TokenQuantile { tokens: median.tokens, low: median.low, high: median.high };
-        row.stops_helping = change_point::find(&bins, options.confidence)?;
+        row.stops_helping = change_point::find(&bins, confidence)?;
         row.bins = bins
             .iter()
             // Bins before the first event hold no information.

@@ -1,4 +1,4 @@
-//! Names of evaluations in tables, and shortened lists of names.
+//! Names of evaluations and estimates in tables, and shortened lists of names.
 
 use reasonscape_points::EvalInfo;
 
@@ -23,6 +23,22 @@ pub fn join_truncated(names: &[String]) -> String {
         0 => names.join(", "),
         more => format!("{} and {more} more", names[..MAX].join(", ")),
     }
+}
+
+/// What an estimate by the mode of this name is called, in the heads of tables and the legends of figures.
+///
+/// ```
+/// use reasonscape_analysis::accuracy_label;
+///
+/// assert_eq!((accuracy_label("E_P"), accuracy_label("C_P")), ("accuracy", "guess-corrected accuracy"));
+/// ```
+pub fn accuracy_label(mode: &str) -> &'static str {
+    if mode.starts_with('E') { "accuracy" } else { "guess-corrected accuracy" }
+}
+
+/// [`accuracy_label`] of the mode of the first row.
+pub(crate) fn accuracy_label_of(mut modes: impl Iterator<Item = &'static str>) -> &'static str {
+    modes.next().map_or("accuracy", accuracy_label)
 }
 
 /// The name of an evaluation in tables: its name, with its id if the name isn't unique.

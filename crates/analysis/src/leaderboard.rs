@@ -15,7 +15,8 @@ use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::{EvalTotals, SuiteTotals};
 use super::truncation::{is_known, truncation_is_known, truncation_rate};
 use super::{
-    BoardOptions, ReasonScoreEstimate, Score, ScoreMethod, Ties, calibrated_near_chance, join_truncated,
+    BoardOptions, IntervalEstimate, ReasonScoreEstimate, Score, ScoreMethod, Ties, calibrated_near_chance,
+    join_truncated,
 };
 
 /// A leaderboard and its notes.
@@ -132,10 +133,12 @@ pub struct TaskScore {
     pub n_t: u64,
     /// Sum over completed trials of the chance that a blind guess is correct.
     pub g: f64,
-    /// Lower bound.
+    /// Lower bound in the score: at least 0.01.
     pub low: f64,
-    /// Upper bound.
+    /// Upper bound in the score: at least 0.01.
     pub high: f64,
+    /// The accuracy by the estimator, with its confidence interval.
+    pub accuracy: IntervalEstimate,
 }
 
 impl ScoreRow {
@@ -344,7 +347,9 @@ fn task_scores(
     eval.with_trials()
         .map(|(name, task)| {
             let counters = task.counts.counters()?;
+            // v2's bounds are those of the pooled counters; the accuracy clusters samples by problem.
             let bounds = TaskBounds::from(estimator.estimate_counters(&counters));
+            let accuracy = estimator.estimate(&task.counts)?;
             if calibrated_near_chance(estimator.mode, &counters, estimator.confidence).is_some() {
                 near_chance.entry(name.clone()).or_default().push(eval.label.clone());
             }
@@ -357,6 +362,7 @@ fn task_scores(
                 g: counts.g,
                 low: bounds.low(),
                 high: bounds.high(),
+                accuracy: accuracy.into(),
             };
             Ok((name.clone(), score))
         })

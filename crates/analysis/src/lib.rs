@@ -42,6 +42,7 @@ mod tokens;
 mod totals;
 mod trials;
 mod truncation;
+mod variance;
 
 use reasonscape_stats::Interval;
 use reasonscape_stats::score::ReasonScore;
@@ -57,16 +58,16 @@ pub use self::compare::{
     Comparison, PairedTest, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
 };
 pub use self::compression::{
-    Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow, LoopExample,
-    LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token, compression, compression_figure,
-    entropy_by_parameter,
+    Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow,
+    EqualLengthEffect, LoopExample, LoopRule, Loops, OutcomeStats, QuartileSummary, bits_per_token,
+    compression, compression_figure, entropy_by_parameter,
 };
 pub use self::error::AnalysisError;
 pub use self::hazard::{
     Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
     histogram_figure,
 };
-pub use self::labels::{eval_label, join_truncated};
+pub use self::labels::{accuracy_label, eval_label, join_truncated};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard, rank_label};
 pub use self::model_sets::{ModelSetGroup, ModelSets, SetMember, model_sets};
 pub use self::modes::{ModesRow, modes};
@@ -87,13 +88,14 @@ pub use self::stability::{MarginStability, StabilityRow};
 pub use self::summaries::{EvalSummary, PointSummary, TaskSummary, evals, points, tasks};
 pub use self::surprisal::{LogprobStats, logprob_stats};
 pub use self::threshold::{
-    CurveFit, ThresholdCurve, ThresholdRow, Thresholds, threshold_figure, threshold_lines, thresholds,
+    CurveFit, Side, ThresholdCurve, ThresholdRow, Thresholds, threshold_figure, threshold_lines, thresholds,
 };
 pub use self::tokens::{
     BudgetOutcome, SufficientBudget, TokenCost, TokensOptions, TokensRow, tokens, tokens_figure,
 };
 pub use self::trials::{GroupBy, TrialGroupName};
 pub use self::truncation::truncation_note;
+pub use self::variance::{PassRow, VarianceOptions, VarianceParts, VarianceRow, variance};
 
 /// An estimate with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -109,6 +111,27 @@ pub struct IntervalEstimate {
     pub margin: f64,
     /// The point estimate; null without trials.
     pub point: Option<f64>,
+}
+
+impl IntervalEstimate {
+    /// The point estimate with its confidence interval, as every table shows it; `None` without trials.
+    ///
+    /// ```
+    /// use reasonscape_analysis::IntervalEstimate;
+    /// use reasonscape_stats::{Confidence, wilson};
+    ///
+    /// let accuracy = IntervalEstimate::from(wilson(31.0, 32.0, Confidence::P95)?);
+    /// assert_eq!(accuracy.to_text(3).as_deref(), Some("0.969 (0.843 to 0.994)"));
+    /// # Ok::<(), reasonscape_stats::StatsError>(())
+    /// ```
+    pub fn to_text(&self, decimals: usize) -> Option<String> {
+        self.point.map(|point| estimate_text(point, self.low, self.high, decimals))
+    }
+}
+
+/// An estimate with its confidence interval: `0.969 (0.843 to 0.994)`.
+pub fn estimate_text(estimate: f64, low: f64, high: f64, decimals: usize) -> String {
+    format!("{estimate:.decimals$} ({low:.decimals$} to {high:.decimals$})")
 }
 
 impl From<Interval> for IntervalEstimate {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{EvalInfo, PointsDb, PointsError};
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_scores};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
@@ -44,9 +44,13 @@ pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<
             let counters = task.counts.counters()?;
             let estimates: Vec<Interval> =
                 modes.iter().map(|mode| mode.estimate(&counters, Confidence::P95)).collect();
-            let by_mode =
-                modes.iter().zip(&estimates).map(|(mode, one)| (mode.name(), IntervalEstimate::from(*one)));
-            tasks.insert(name.clone(), by_mode.collect());
+            // The score is v2's, of pooled counters; accuracies cluster samples by problem.
+            let mut by_mode = BTreeMap::new();
+            for mode in modes {
+                let accuracy = Estimator::from(*mode).estimate(&task.counts)?;
+                by_mode.insert(mode.name(), IntervalEstimate::from(accuracy));
+            }
+            tasks.insert(name.clone(), by_mode);
             of_tasks.push(estimates);
         }
         rows.push(ModesRow {

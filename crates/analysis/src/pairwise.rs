@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_points::{EvalInfo, PointsDb, PointsError};
+use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::bradley_terry::{Convergence, TaskBootstrap, fit_win_rates, rating_intervals};
 use reasonscape_stats::pairwise::{Method, WinRates, expected_wins, task_win_rates};
 use reasonscape_stats::{Confidence, Interval, Mode};
@@ -251,9 +251,7 @@ fn accuracies(eval: &EvalTotals, tasks: &[String], mode: Mode) -> Result<Vec<Opt
     tasks
         .iter()
         .map(|task| match eval.tasks.get(task) {
-            Some(task) if task.counts.n > 0 => {
-                Ok(Some(mode.estimate(&task.counts.counters()?, Confidence::P95)))
-            }
+            Some(task) if task.counts.n > 0 => Ok(Some(Estimator::from(mode).estimate(&task.counts)?)),
             _ => Ok(None),
         })
         .collect()

@@ -1,9 +1,14 @@
 //! Selecting points and evaluations of a study, and the error when nothing matches.
 
+use std::collections::BTreeSet;
+
 use reasonscape_points::{EvalInfo, Filter, PointsDb, PointsError, Value};
 use reasonscape_stats::Mode;
 
 use crate::labels::join_alternatives;
+
+/// Maximum number of conditions that an error shows, and of columns that it lists the values of.
+const MAX_SHOWN: usize = 10;
 
 /// The points of a study that an analysis uses.
 #[derive(Debug, Clone, Default)]
@@ -31,16 +36,21 @@ impl PointQuery {
 
     /// The error when nothing matches; it lists the values that exist.
     pub async fn no_match_error(&self, db: &PointsDb) -> PointsError {
+        let names: BTreeSet<&str> =
+            self.items.iter().map(|item| item.split('=').next().unwrap_or_default().trim()).collect();
         let mut available = Vec::new();
-        for item in &self.items {
-            let name = item.split('=').next().unwrap_or_default().trim();
+        for name in names.into_iter().take(MAX_SHOWN) {
             match values(db, name).await {
                 Ok(values) if values.is_empty() => available.push(format!("no point has `{name}`")),
                 Ok(values) => available.push(format!("`{name}` is {}", join_alternatives(&values))),
                 Err(error) => return error,
             }
         }
-        let conditions = self.items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(" and ");
+        let shown = self.items.iter().take(MAX_SHOWN).map(|item| format!("`{item}`"));
+        let mut conditions = shown.collect::<Vec<_>>().join(" and ");
+        if let Some(more @ 1..) = self.items.len().checked_sub(MAX_SHOWN) {
+            conditions.push_str(&format!(" and {more} more conditions"));
+        }
         PointsError::InvalidQuery(match available.as_slice() {
             [] => format!("`{}` has no points; run `reasonscape evaluate` first", db.study().display()),
             available => format!("nothing in the study matches {conditions}; {}", available.join("; ")),

@@ -26,7 +26,9 @@ use self::selection::{MAX_ROWS, MAX_SIDES, TopModels};
 use crate::error::AnalysisError;
 use crate::tables::scores::{details_table, interval_column};
 use crate::tables::{Cell, Table};
-use crate::{BoardOptions, Leaderboard, PointQuery, ScoreRow, leaderboard, pairwise, truncation_note};
+use crate::{
+    BoardOptions, Leaderboard, PointQuery, ScoreRow, accuracy_label, leaderboard, pairwise, truncation_note,
+};
 
 pub use self::html::html;
 pub use self::markdown::markdown;
@@ -173,9 +175,10 @@ async fn head_to_head(
 /// Accuracies as a figure and as a table.
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
-        Block::text(
-            "Accuracy on each task with its 95 % confidence interval. Darker cells are lower accuracies.",
-        ),
+        Block::Text(format!(
+            "The {} on each task, with its 95 % confidence interval. Darker cells are lower accuracies.",
+            accuracy_label(board.mode.name())
+        )),
         Block::Figure(Box::new(figures::accuracy_by_task(board, MAX_ROWS))),
         Block::Table(task_table(board)),
     ]
@@ -245,10 +248,7 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
 /// The numbers of the figure. Whichever are fewer, tasks or evaluations, become columns.
 fn task_table(board: &Leaderboard) -> Table {
     let cell = |row: &ScoreRow, task: &String| match row.tasks.get(task) {
-        Some(task) => {
-            let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-            Cell::Formatted(format!("{center:.2} ± {margin:.2}"))
-        }
+        Some(task) => Cell::estimate(&task.accuracy),
         None => Cell::Missing,
     };
     let labels = board.rows.iter().map(|row| row.label.as_str());

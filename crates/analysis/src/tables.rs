@@ -21,6 +21,7 @@ pub mod tasks;
 pub mod threshold;
 mod time;
 pub mod tokens;
+pub mod variance;
 
 pub use self::table::{Cell, Table};
 pub use self::time::utc;

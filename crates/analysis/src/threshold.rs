@@ -3,6 +3,7 @@
 mod figure;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use rayon::prelude::*;
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError, TrialCounts, Value};
@@ -47,6 +48,21 @@ pub struct ThresholdRow {
 }
 
 impl ThresholdRow {
+    /// The threshold with its confidence interval, as tables show it: `12.30 (10.10 to 14.90)`, `not reached (above 64)`
+    /// or `cannot tell`. A bound outside of the tested values is shown as such: `12.30 (below 2 to 14.90)`.
+    pub fn threshold_text(&self) -> String {
+        let (Some(curve), [first, .., last]) = (&self.curve, self.tested.as_slice()) else {
+            return "cannot tell".to_owned();
+        };
+        let low = curve.low.map_or_else(|| format!("below {first}"), |low| format!("{low:.2}"));
+        let high = curve.high.map_or_else(|| format!("above {last}"), |high| format!("{high:.2}"));
+        match (curve.x50, curve.not_reached) {
+            (Some(x50), _) => format!("{x50:.2} ({low} to {high})"),
+            (None, Some(side)) => not_reached_text(side, &self.tested),
+            (None, None) => "cannot tell".to_owned(),
+        }
+    }
+
     /// Whether the curve crosses 50 % and fits, so that the numbers need no explanation.
     pub fn crosses_and_fits(&self) -> bool {
         let crosses_and_fits = |curve: &ThresholdCurve| {
@@ -67,12 +83,17 @@ pub struct ThresholdCurve {
     #[serde(serialize_with = "serialize_name")]
     #[schemars(with = "String", extend("enum" = ["falling", "rising", "flat"]))]
     pub trend: Trend,
-    /// The value of the parameter at which accuracy is one half.
+    /// The value of the parameter at which accuracy is one half; null if it is not within the tested values.
     pub x50: Option<f64>,
-    /// Lower end of the confidence interval.
+    /// Lower end of the confidence interval, at most the largest tested value; null if it is below the tested values.
     pub low: Option<f64>,
-    /// Upper end of the confidence interval.
+    /// Upper end of the confidence interval, at least the smallest tested value; null if it is above the tested values.
     pub high: Option<f64>,
+    /// The side of the tested values on which the threshold lies if they don't reach it; null if they do, or if neither a
+    /// slope nor a difference from one half is significant.
+    #[serde(serialize_with = "serialize_optional_name")]
+    #[schemars(with = "Option<String>", extend("enum" = ["above", "below", null]))]
+    pub not_reached: Option<Side>,
     /// Intercept on the logit scale.
     pub intercept: f64,
     /// Slope on the logit scale.
@@ -102,6 +123,43 @@ pub struct CurveFit {
     pub is_overdispersed: bool,
 }
 
+/// A side of the tested values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Above the largest.
+    Above,
+    /// Below the smallest.
+    Below,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Above => "above",
+            Self::Below => "below",
+        })
+    }
+}
+
+/// `not reached (above 64)`.
+fn not_reached_text(side: Side, tested: &[f64]) -> String {
+    let edge = match side {
+        Side::Above => tested.last(),
+        Side::Below => tested.first(),
+    };
+    edge.map_or_else(|| "not reached".to_owned(), |edge| format!("not reached ({side} {edge})"))
+}
+
+fn serialize_optional_name<S: serde::Serializer>(
+    word: &Option<impl ToString>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match word {
+        Some(word) => serialize_name(word, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 fn serialize_name<S: serde::Serializer>(word: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&word.to_string().replace(' ', "_"))
 }
@@ -119,14 +177,28 @@ impl From<LackOfFit> for CurveFit {
     }
 }
 
-impl From<LogisticFit> for ThresholdCurve {
-    fn from(fit: LogisticFit) -> Self {
+impl ThresholdCurve {
+    /// The curve as far as it was tested, in ascending order: the fit extrapolates a threshold and its bounds beyond that,
+    /// where nothing supports the logistic form.
+    fn within(tested: &[f64], fit: LogisticFit) -> Self {
+        let (first, last) = (
+            tested.first().copied().unwrap_or(f64::NEG_INFINITY),
+            tested.last().copied().unwrap_or(f64::INFINITY),
+        );
+        let not_reached = match (fit.crossing, fit.x50) {
+            (Crossing::Crosses | Crossing::Unclear, _) => None,
+            (_, Some(x50)) => Some(if x50 > last { Side::Above } else { Side::Below }),
+            // Without a slope, larger values are taken to be harder.
+            (Crossing::AlwaysAbove, None) => Some(Side::Above),
+            (Crossing::AlwaysBelow, None) => Some(Side::Below),
+        };
         Self {
             crossing: fit.crossing,
             trend: fit.trend,
-            x50: fit.x50,
-            low: fit.low,
-            high: fit.high,
+            x50: fit.x50.filter(|_| not_reached.is_none()).map(|x50| x50.clamp(first, last)),
+            low: fit.low.filter(|low| *low >= first).map(|low| low.min(last)),
+            high: fit.high.filter(|high| *high <= last).map(|high| high.max(first)),
+            not_reached,
             intercept: fit.intercept,
             slope: fit.slope,
             is_finite: fit.is_finite,
@@ -197,7 +269,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
     let param = &task.parameters[axis];
     let mixed: Vec<String> =
         task.mixed(&[axis]).into_iter().map(|index| task.parameters[index].name.clone()).collect();
-    let mut rows_by_eval: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
+    let mut rows_by_eval: BTreeMap<usize, Vec<(Row, u64)>> = BTreeMap::new();
     for ((eval, value_indices), cell) in task.along(&[axis]) {
         let Value::Number(x) = param.values[value_indices[0]] else { continue };
         rows_by_eval.entry(eval).or_default().push(outcomes(x, &cell.counts, estimator.mode));
@@ -206,12 +278,12 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
         .into_par_iter()
         .map(|(eval, rows)| {
             // Where a random guess is always correct, trials carry no information.
-            let rows: Vec<Row> =
-                rows.into_iter().filter(|row| row.n > 0.0 && row.guess < 0.999_999).collect();
+            let (rows, trials): (Vec<Row>, Vec<u64>) =
+                rows.into_iter().filter(|(row, _)| row.n > 0.0 && row.guess < 0.999_999).unzip();
             let tested: Vec<f64> = rows.iter().map(|row| row.x).collect();
             let (curve, problem) = match fit(&rows, estimator.confidence) {
                 _ if tested.len() < 2 => (None, None),
-                Ok(fit) => (Some(ThresholdCurve::from(fit)), None),
+                Ok(fit) => (Some(ThresholdCurve::within(&tested, fit)), None),
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let finding = match (&curve, problem) {
@@ -229,7 +301,7 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
                 task: task.task.clone(),
                 parameter: param.name.clone(),
                 mixed: mixed.clone(),
-                n: rows.iter().map(|row| row.n as u64).sum(),
+                n: trials.iter().sum(),
                 tested,
                 curve,
                 finding,
@@ -239,17 +311,20 @@ fn task_rows(grid: &ParameterGrid, task: &TaskGrid, axis: usize, estimator: Esti
         .collect()
 }
 
-/// Trials and successes as a mode counts them. The guess rate is relative to the counted trials, and 0 for the E modes,
-/// which don't correct for guessing.
-fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> Row {
+/// Trials and successes as a mode counts them, and the number of trials. Samples of one problem count as the independent
+/// trials that they are worth. The guess rate is relative to the counted trials, and 0 for the E modes, which don't correct
+/// for guessing.
+fn outcomes(x: f64, counts: &TrialCounts, mode: Mode) -> (Row, u64) {
     let (n, successes) = match mode.assumption {
         Assumption::Independence => (counts.n_u(), counts.n_e),
         Assumption::Pessimism => (counts.n, counts.n_e),
         Assumption::Optimism => (counts.n, counts.n_e + counts.n_t),
     };
-    let n = n as f64;
+    let (trials, n) = (n, n as f64);
     let guess = if n > 0.0 && mode.event != Event::Equality { (counts.g / n).clamp(0.0, 1.0) } else { 0.0 };
-    Row { x, n, successes: (successes as f64).min(n), guess }
+    let design_effect = counts.design_effect();
+    let n = n / design_effect;
+    (Row { x, n, successes: (successes as f64 / design_effect).min(n), guess }, trials)
 }
 
 /// The finding for a fitted curve.
@@ -258,26 +333,22 @@ fn describe(parameter: &str, tested: &[f64], curve: &ThresholdCurve) -> String {
         [first, .., last] => format!("{parameter} from {first} to {last}"),
         _ => parameter.to_owned(),
     };
-    let bounds = || match (curve.low, curve.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", format_rounded(low), format_rounded(high)),
-        (Some(low), None) => format!(" ({} or more)", format_rounded(low)),
-        (None, Some(high)) => format!(" ({} or less)", format_rounded(high)),
-        (None, None) => String::new(),
-    };
-    let beyond = || match (curve.x50, curve.low, curve.high) {
-        (Some(x50), ..) => format!("; extrapolated threshold {}{}", format_rounded(x50), bounds()),
-        (None, Some(low), _) => format!("; a threshold, if any, is above {}", format_rounded(low)),
-        (None, None, Some(high)) => format!("; a threshold, if any, is below {}", format_rounded(high)),
-        (None, None, None) => String::new(),
-    };
-    let mut text = match (curve.crossing, curve.x50) {
-        (Crossing::Crosses, Some(x50)) => {
+    let mut text = match (curve.x50, curve.not_reached, curve.crossing) {
+        (Some(x50), ..) => {
+            let bounds = match (curve.low, curve.high) {
+                (Some(low), Some(high)) => format!(" ({} to {})", format_rounded(low), format_rounded(high)),
+                (Some(low), None) => format!(" ({} or more)", format_rounded(low)),
+                (None, Some(high)) => format!(" ({} or less)", format_rounded(high)),
+                (None, None) => " (anywhere within the tested values or beyond)".to_owned(),
+            };
             let trend = if curve.trend == Trend::Rising { ", rising" } else { "" };
-            format!("threshold at {parameter}={}{}{trend}", format_rounded(x50), bounds())
+            format!("threshold at {parameter}={}{bounds}{trend}", format_rounded(x50))
         }
-        (Crossing::AlwaysAbove, _) => format!("accuracy above 50 % everywhere, {range}{}", beyond()),
-        (Crossing::AlwaysBelow, _) => format!("accuracy below 50 % everywhere, {range}{}", beyond()),
-        (Crossing::Unclear | Crossing::Crosses, _) => {
+        (None, Some(side), crossing) => {
+            let level = if crossing == Crossing::AlwaysBelow { "below" } else { "above" };
+            format!("threshold {}: accuracy {level} 50 % everywhere, {range}", not_reached_text(side, tested))
+        }
+        (None, None, _) => {
             format!("cannot tell: neither a slope nor a difference from 50 % is significant, {range}")
         }
     };

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use reasonscape_points::{Estimator, Measure, PointsDb, PointsError};
 use reasonscape_stats::Confidence;
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::design_effect_of_mean;
 use reasonscape_stats::survival::SurvivalData;
 use reasonscape_stats::token_budget::{Budget, BudgetTrial};
 use schemars::JsonSchema;
@@ -110,6 +111,7 @@ pub async fn tokens(
 fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsError> {
     let trials: Vec<BudgetTrial> =
         group.with_tokens().map(|(tokens, outcome, guess)| BudgetTrial { tokens, outcome, guess }).collect();
+    let problems = group.problems_with_tokens();
     let n = trials.len() as u64;
     let mut row = TokensRow {
         n,
@@ -124,16 +126,14 @@ fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsEr
     };
     if n > 0 {
         let budget = Budget::new(trials.iter().copied())?;
-        let outcome_at = |limit: u64| budget_outcome(&budget, &trials, limit, options.estimator);
+        let outcome_at = |limit: u64| budget_outcome(&budget, &trials, &problems, limit, options.estimator);
         row.exact_up_to = budget.exact_up_to();
         row.now = Some(outcome_at(budget.longest()));
-        row.sufficient =
-            sufficient_budget(&trials, options.keep, options.estimator.confidence)?.map(|tokens| {
-                SufficientBudget {
-                    keep: options.keep,
-                    at: outcome_at(tokens.tokens.unwrap_or(budget.longest())),
-                    tokens,
-                }
+        row.sufficient = sufficient_budget(&trials, &problems, options.keep, options.estimator.confidence)?
+            .map(|tokens| SufficientBudget {
+                keep: options.keep,
+                at: outcome_at(tokens.tokens.unwrap_or(budget.longest())),
+                tokens,
             });
         let mut budgets = options.budgets.clone();
         if budgets.is_empty() {
@@ -153,11 +153,28 @@ fn row(group: TrialGroup, options: &TokensOptions) -> Result<TokensRow, PointsEr
 fn budget_outcome(
     budget: &Budget,
     trials: &[BudgetTrial],
+    problems: &[u64],
     limit: u64,
     estimator: Estimator,
 ) -> BudgetOutcome {
     let point = budget.at(limit);
     let totals = token_cost::TokenTotals::new(trials, limit);
+    // Of each trial: whether it is correct within the limit, and the tokens it uses.
+    let design_effect = |value: &dyn Fn(&BudgetTrial) -> f64| {
+        if problems.is_empty() {
+            return 1.0;
+        }
+        design_effect_of_mean(&trials.iter().map(value).collect::<Vec<_>>(), problems)
+    };
+    let correct =
+        |trial: &BudgetTrial| f64::from(u8::from(trial.outcome == Outcome::Correct && trial.tokens <= limit));
+    let used = |trial: &BudgetTrial| trial.tokens.min(limit) as f64;
+    let confidence = estimator.confidence;
+    let of_accuracy = confidence.with_design_effect(design_effect(&correct));
+    let of_tokens = confidence.with_design_effect(design_effect(&used));
+    let ratio = totals.per_correct(confidence).map_or(0.0, |cost| cost.mean);
+    let of_ratio =
+        confidence.with_design_effect(design_effect(&|trial| used(trial) - ratio * correct(trial)));
     BudgetOutcome {
         budget: limit,
         n: point.counters.n(),
@@ -165,9 +182,9 @@ fn budget_outcome(
         n_u: point.counters.n_u(),
         n_t: point.counters.n_t(),
         g: point.counters.g(),
-        accuracy: estimator.mode.estimate(&point.counters, estimator.confidence).into(),
-        mean_tokens: totals.per_trial(estimator.confidence),
-        tokens_per_correct: totals.per_correct(estimator.confidence),
+        accuracy: estimator.mode.estimate(&point.counters, of_accuracy).into(),
+        mean_tokens: totals.per_trial(of_tokens),
+        tokens_per_correct: totals.per_correct(of_ratio),
         exact: point.is_exact,
     }
 }
@@ -176,9 +193,12 @@ fn budget_outcome(
 /// it is a plain quantile.
 fn sufficient_budget(
     trials: &[BudgetTrial],
+    problems: &[u64],
     keep: f64,
     confidence: Confidence,
 ) -> Result<Option<TokenQuantile>, PointsError> {
+    let used: Vec<f64> = trials.iter().map(|trial| trial.tokens as f64).collect();
+    let confidence = confidence.with_design_effect(design_effect_of_mean(&used, problems));
     let correct = trials.iter().filter(|trial| trial.outcome == Outcome::Correct);
     let correct: Vec<(u64, Outcome)> = correct.map(|trial| (trial.tokens, Outcome::Correct)).collect();
     if correct.is_empty() {

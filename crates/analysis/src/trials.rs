@@ -81,6 +81,17 @@ impl TrialGroup {
             tokens.zip(ends).filter_map(|(tokens, (status, guess))| Some((tokens?, *status, *guess)))
         })
     }
+
+    /// The problem of each of these trials; empty if every problem has one sample.
+    pub(super) fn problems_with_tokens(&self) -> Vec<u64> {
+        let mut problems = Vec::new();
+        for (place, unit) in self.units.iter().enumerate() {
+            let tokens = unit.measure(Measure::CompletionTokens).zip(&unit.problem);
+            // Units are different tasks, whose problems may have equal parameters.
+            problems.extend(tokens.filter_map(|(tokens, problem)| tokens.map(|_| problem ^ place as u64)));
+        }
+        problems
+    }
 }
 
 /// Loads the selected trials, ordered by model, template, sampler and task. It is an error if no point matches; an

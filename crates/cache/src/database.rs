@@ -80,6 +80,8 @@ pub(crate) enum Access {
     Read,
     /// For reading from a read-only medium, where SQLite can't create its auxiliary files.
     Immutable,
+    /// For reading beside other processes, without changing any file.
+    Untouched,
 }
 
 /// Opens the file, creates the schema if it is new, and rejects other files.
@@ -126,11 +128,12 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
             Connection::open_with_flags(path, flags)
         }
         Access::Read => Connection::open_with_flags(path, flags),
-        Access::Immutable => {
+        Access::Immutable | Access::Untouched => {
             let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
                 | OpenFlags::SQLITE_OPEN_READ_ONLY
                 | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(immutable_uri(path), flags)
+            let option = if access == Access::Immutable { "immutable=1" } else { "readonly_shm=1" };
+            Connection::open_with_flags(uri(path, option), flags)
         }
     }
     .map_err(to_cache_error)?;
@@ -149,10 +152,10 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, CacheEr
     Ok(connection)
 }
 
-/// A SQLite URI for an immutable file, with special characters escaped.
-fn immutable_uri(path: &Path) -> String {
+/// A SQLite URI with an option, and with special characters escaped.
+fn uri(path: &Path, option: &str) -> String {
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    format!("file:{path}?immutable=1")
+    format!("file:{path}?{option}")
 }
 
 enum Contents {

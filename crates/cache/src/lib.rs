@@ -105,6 +105,19 @@ impl Cache {
         Ok(Self { path: Arc::from(path), access })
     }
 
+    /// Opens a cache for reading without creating or changing any file, not even SQLite's auxiliary files.
+    ///
+    /// # Errors
+    /// As [`open_read_only`](Self::open_read_only), and if there is a write-ahead log without its index, since reading it
+    /// would create one.
+    pub fn open_untouched(path: impl AsRef<Path>) -> Result<Self, CacheError> {
+        let path = path.as_ref();
+        // Without a log no other process is writing.
+        let access = if has_log(path) { Access::Untouched } else { Access::Immutable };
+        database::open(path, access)?;
+        Ok(Self { path: Arc::from(path), access })
+    }
+
     /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path

@@ -18,6 +18,7 @@ mod surface;
 mod tasks;
 mod threshold;
 mod tokens;
+mod variance;
 
 use std::path::PathBuf;
 
@@ -66,6 +67,7 @@ enum AnalyzeSubcommand {
     Compression(compression::Compression),
     Hazard(hazard::Hazard),
     Tokens(tokens::Tokens),
+    Variance(variance::Variance),
 }
 
 impl AnalyzeCommand {
@@ -89,6 +91,7 @@ impl AnalyzeCommand {
                 AnalyzeSubcommand::Compression(compression) => compression.run(global).await,
                 AnalyzeSubcommand::Hazard(hazard) => hazard.run(global).await,
                 AnalyzeSubcommand::Tokens(tokens) => tokens.run(global).await,
+                AnalyzeSubcommand::Variance(variance) => variance.run(global).await,
             }
         })
     }

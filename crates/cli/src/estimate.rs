@@ -98,9 +98,8 @@ fn warn_near_chance(modes: &[Mode], counters: &Counters, confidence: Confidence,
         correctness_mode.and_then(|mode| calibrated_near_chance(*mode, counters, confidence));
     if let Some((calibrated, calibrated_interval)) = calibrated_interval {
         global.note(format_args!(
-            "this close to chance the C intervals are too narrow; {calibrated} gives {:.3} ± {:.3}",
-            calibrated_interval.center(),
-            calibrated_interval.margin()
+            "this close to chance the C intervals are too narrow; the interval of {calibrated} is {:.3} to {:.3}",
+            calibrated_interval.low, calibrated_interval.high
         ));
     }
 }

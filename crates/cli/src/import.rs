@@ -15,9 +15,10 @@ use reasonscape_study::Study;
 
 use super::Global;
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{Format, print};
 use crate::progress::{ProgressLabels, watch};
 use crate::signals::on_interrupt;
+use reasonscape_analysis::estimate_text;
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Import logs of lm-eval or Inspect into a study
@@ -189,8 +190,9 @@ suite = "quick"
 # base_url = "http://127.0.0.1:8089/v1"
 "#;
 
-fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
-    let mut table = Table::new(&[
+/// One row per evaluation and task. In CSV the confidence interval has columns of its own.
+fn units_table(imported: &Imported, is_csv: bool) -> Table {
+    let mut columns = vec![
         "eval",
         "model",
         "task",
@@ -201,25 +203,43 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
         "log says",
         "truncated",
         "skipped",
-    ]);
+    ];
+    if is_csv {
+        columns.extend(["accuracy_low", "accuracy_high"]);
+    }
+    let mut table = Table::new(&columns);
     for unit in &imported.units {
         let truncated = if unit.truncation_known { unit.counts.n_t.to_string() } else { "?".to_owned() };
-        table.push(vec![
+        let accuracy = match (unit.accuracy, unit.accuracy_low, unit.accuracy_high) {
+            (Some(point), Some(low), Some(high)) if !is_csv => {
+                Cell::Formatted(estimate_text(point, low, high, 3))
+            }
+            (point, ..) => Cell::optional(point, 4),
+        };
+        let mut row = vec![
             Cell::text(&unit.eval.eval_id),
             Cell::text(&unit.eval.model),
             Cell::text(&unit.task),
             Cell::text(&unit.score),
             Cell::Number(unit.counts.n as f64, 0),
-            Cell::optional(unit.accuracy, 4),
+            accuracy,
             Cell::optional(unit.mean_score, 4),
             Cell::optional(unit.log_score, 4),
             Cell::Formatted(truncated),
             Cell::Number(unit.skipped.values().sum::<u64>() as f64, 0),
-        ]);
+        ];
+        if is_csv {
+            row.extend([unit.accuracy_low, unit.accuracy_high].map(|bound| Cell::optional(bound, 4)));
+        }
+        table.push(row);
     }
-    print(global.format, &table, imported)?;
+    table
+}
+
+fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
+    print(global.format, &units_table(imported, global.format == Format::Csv), imported)?;
     global
-        .caption("`accuracy` and `mean score` are computed from the imported trials, `log says` is the mean reported in the log");
+        .caption("`accuracy` (with its 95 % CI) and `mean score` are computed from the imported trials, `log says` is the mean reported in the log");
     let unknown: Vec<&str> =
         imported.units.iter().filter(|unit| !unit.truncation_known).map(|unit| unit.task.as_str()).collect();
     if !unknown.is_empty() {

@@ -237,9 +237,7 @@ fn print_model_notes(
 }
 
 fn print_legend(summary: &AnswerSummary, global: Global) {
-    global.caption(
-        "± is half the width of the 95 % CI; reasoning tokens are counted as words separated by white space",
-    );
+    global.caption("in parentheses: 95 % CI; reasoning tokens are counted as words separated by white space");
     global.caption(
         "usr equals err in version 0 of its definition: the reasoning of an incorrect answer counts as unsupported",
     );

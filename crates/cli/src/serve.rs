@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::signals::Interrupts;
 use reasonscape_pipeline::Shutdown;
+use reasonscape_study::KeyAddress;
 use tokio::sync::watch;
 
 use super::Global;
@@ -14,7 +15,7 @@ use crate::output::print_text;
 use reasonscape_web::{self as web, Access, Notice, ServeOptions, Token};
 
 /// Shorter tokens can be guessed.
-const MIN_TOKEN_LEN: usize = 8;
+const MIN_TOKEN_LEN: usize = 16;
 /// Environment variable for the token, since command lines are visible to other users.
 const TOKEN_VARIABLE: &str = "REASONSCAPE_TOKEN";
 
@@ -44,7 +45,13 @@ pub(super) struct Serve {
     /// Additional host name to accept, e.g. that of a proxy (repeatable).
     #[arg(long = "allow-host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Disable changes and new runs.
+    /// Allow runs to send the API key in an environment variable to an address (repeatable).
+    ///
+    /// Runs may use keys only with the addresses in study.toml, and those of OpenAI, Anthropic and OpenRouter for their own
+    /// variables. Paths below the URL are included.
+    #[arg(long = "allow-key", value_name = "NAME=URL")]
+    keys: Vec<String>,
+    /// Disable changes and new runs; the server then writes nothing to the study directory.
     #[arg(long)]
     read_only: bool,
     /// Path prefix of all URLs, e.g. `/scores` behind a proxy.
@@ -56,7 +63,16 @@ impl Serve {
     /// Serves a study to this machine only.
     pub(super) fn on_localhost(study: PathBuf, port: u16) -> Self {
         let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Self { study, port, host, token: None, hosts: Vec::new(), read_only: false, base_path: String::new() }
+        Self {
+            study,
+            port,
+            host,
+            token: None,
+            hosts: Vec::new(),
+            keys: Vec::new(),
+            read_only: false,
+            base_path: String::new(),
+        }
     }
 
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
@@ -67,6 +83,11 @@ impl Serve {
                 self.base_path
             ))
         })?;
+        let parse_key = |text: &String| {
+            KeyAddress::parse(text)
+                .map_err(|problem| CliError::input(format_args!("invalid `--allow-key {text}`: {problem}")))
+        };
+        let allowed_keys = self.keys.iter().map(parse_key).collect::<Result<Vec<_>, _>>()?;
         let title = title(&folder);
         let (token, secret) = self.token()?;
         super::wait_for(async {
@@ -79,7 +100,7 @@ impl Serve {
             let address = listener.local_addr()?;
             let access = Access { address, hosts: self.hosts, token, read_only: self.read_only };
             let url = format!("http://{address}{base}/");
-            let options = ServeOptions { folder, title, base, access };
+            let options = ServeOptions { folder, title, base, access, allowed_keys };
             let (stopper, shutdown) = watch::channel(Shutdown::None);
             let mut ready = Some((stopper, secret));
             web::serve(listener, options, shutdown, |notice| match notice {

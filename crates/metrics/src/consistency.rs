@@ -1,9 +1,11 @@
 //! Consistency metrics over several answers of one model to the same task.
 
-use reasonscape_stats::StatsError;
 use reasonscape_stats::entropy::Entropy;
+use reasonscape_stats::repeats::{VarianceSplit, VarianceSums};
+use reasonscape_stats::{Confidence, StatsError};
 
 use super::estimate::{Estimate, Groups};
+use super::passes::{PassEstimate, pass_estimates};
 use super::summary::{EstimateDetail, Summary};
 
 /// Metrics over tasks with more than one answer; tasks with a single answer are ignored.
@@ -15,6 +17,26 @@ pub(super) struct Repeats {
     pub(super) mode_accuracy: Estimate,
     pub(super) stability: Estimate,
     pub(super) determinism: Estimate,
+    /// pass@k and pass^k, where no evaluations are pooled.
+    pub(super) passes: Vec<PassEstimate>,
+    /// Where the variance of accuracy comes from.
+    pub(super) variance: Option<VarianceSplit>,
+}
+
+/// Whether the most common answer to a problem is correct (majority vote, maj@k); with ties, the proportion of the most
+/// common answers that are. Each answer is given with how often it occurred and whether it is correct.
+///
+/// ```
+/// use reasonscape_metrics::majority_vote;
+///
+/// assert_eq!(majority_vote(&[(3, true), (1, false)]), Some(1.0));
+/// assert_eq!(majority_vote(&[(2, true), (2, false)]), Some(0.5));
+/// ```
+pub fn majority_vote(answers: &[(u64, bool)]) -> Option<f64> {
+    let max = answers.iter().map(|(count, _)| *count).max()?;
+    let modes = answers.iter().filter(|(count, _)| *count == max);
+    let correct = modes.clone().filter(|(_, correct)| *correct).count();
+    Some(correct as f64 / modes.count() as f64)
 }
 
 /// One task with several answers.
@@ -54,18 +76,18 @@ pub(super) fn repeats(
     rows.sort_unstable();
     let mut repeated = Vec::new();
     let mut clusters: Vec<[u64; 2]> = Vec::new();
+    let mut samples: Vec<(u64, u64)> = Vec::new();
     for task in rows.chunk_by(|one, other| one.0 == other.0) {
         let given: Vec<(u64, bool)> = task
             .chunk_by(|one, other| one.1 == other.1)
             .map(|same| (same.len() as u64, same.iter().any(|row| row.2)))
             .collect();
         let max = given.iter().map(|(count, _)| *count).max().expect("a task has answers");
-        let modes = given.iter().filter(|(count, _)| *count == max);
-        let right = modes.clone().filter(|(_, correct)| *correct).count();
+        samples.push((task.len() as u64, task.iter().filter(|row| row.2).count() as u64));
         clusters.push([tasks.first(task[0].0 as usize) as u64, 0]);
         repeated.push(Repeated {
             sce: Entropy::from_counts(given.iter().map(|(count, _)| *count)).map_or(0.0, |found| found.nats),
-            mode_correct: right as f64 / modes.count() as f64,
+            mode_correct: majority_vote(&given).unwrap_or(0.0),
             stability: max as f64 / task.len() as f64,
             same: task.iter().all(|row| row.3).then_some(given.len() == 1),
         });
@@ -76,6 +98,12 @@ pub(super) fn repeats(
         let (value, detail) = each.mean(repeated.iter().map(|task| Some(of(task))))?;
         Ok::<Estimate, StatsError>((value, detail.within(0.0, max)))
     };
+    // Where evaluations are pooled, samples of several of them are one cluster and not samples of each other.
+    let passes = if each.are_single() { pass_estimates(&samples, Confidence::P95)? } else { Vec::new() };
+    let mut sums = VarianceSums::default();
+    if each.are_single() {
+        sums.add_point(&samples)?;
+    }
     let (same, mut detail) = each.rate(repeated.iter().map(|task| task.same.map(Into::into)))?;
     if same.is_none() {
         detail = EstimateDetail::without(
@@ -87,9 +115,11 @@ pub(super) fn repeats(
     Ok(Repeats {
         max: u64::from(repeats),
         sce: mean(|task| task.sce, f64::INFINITY)?,
-        mode_accuracy: mean(|task| task.mode_correct, 1.0)?,
+        mode_accuracy: each.proportion(repeated.iter().map(|task| Some(task.mode_correct)))?,
         stability: mean(|task| task.stability, 1.0)?,
         determinism: (same, detail),
+        passes,
+        variance: sums.split(),
     })
 }
 

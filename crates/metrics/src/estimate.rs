@@ -2,6 +2,7 @@
 
 use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::mean::Moments;
+use reasonscape_stats::repeats::ProblemMean;
 use reasonscape_stats::{Confidence, StatsError};
 
 use super::summary::EstimateDetail;
@@ -135,6 +136,28 @@ impl Groups {
                 Ok((Some(mean), EstimateDetail::between(n, mean - reach, mean + reach, method)))
             }
         }
+    }
+
+    /// The mean of values from 0 to 1, with Wilson's interval at the effective number of groups: unlike Student's, it
+    /// stays within the range and has a width where all values are equal.
+    pub(super) fn proportion(
+        &self,
+        values: impl Iterator<Item = Option<f64>> + Clone,
+    ) -> Result<Estimate, StatsError> {
+        let method = if self.are_single() { "wilson, effective n" } else { "wilson, clustered by task" };
+        let (mean, detail) = self.mean(values.clone())?;
+        let mut of_groups = ProblemMean::default();
+        let counted = values.map(|value| value.map(|value| (value, 1.0)));
+        self.sums(
+            counted,
+            |(sum, n), (value, one)| (sum + value, n + one),
+            |(sum, n)| of_groups.add((sum / n).clamp(0.0, 1.0)),
+        )?;
+        let Some(mean) = mean.filter(|_| of_groups.problems() > 1) else {
+            return Ok((mean, EstimateDetail { method, ..detail }));
+        };
+        let found = of_groups.interval(Confidence::P95);
+        Ok((Some(mean), EstimateDetail::between(detail.n, found.low.min(mean), found.high.max(mean), method)))
     }
 
     /// The proportion of hits, with a Wilson interval for clustered trials.

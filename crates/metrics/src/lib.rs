@@ -25,14 +25,17 @@ mod consistency;
 mod equations;
 mod estimate;
 mod grounding;
+mod passes;
 mod sample;
 mod summary;
 mod text_stats;
 
 pub use compare::{PairedComparison, compare};
 pub use confidence::{answer_probability, stated_confidence};
+pub use consistency::majority_vote;
 pub use equations::{Step, check_steps};
 pub use grounding::{Grounding, Sources, Unsupported, ground};
+pub use passes::{PassEstimate, pass_estimates};
 pub use sample::{MetricOptions, PerTaskResult, SampleRecord, measure};
-pub use summary::{EstimateDetail, MetricsSummary, Summary, TOKENIZER};
+pub use summary::{EstimateDetail, MetricsSummary, PassSummary, Summary, TOKENIZER};
 pub use text_stats::{TextStats, text_stats, words};

@@ -8,12 +8,13 @@ use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reli
 use reasonscape_stats::effect_size::Sample;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::quantile::quantile;
-use reasonscape_stats::{Confidence, StatsError};
+use reasonscape_stats::{Confidence, Interval, StatsError};
 use serde::Serialize;
 
 use super::PerTaskResult;
 use super::consistency::repeats;
 use super::estimate::{Counted, Estimate, Groups};
+use super::passes::PassEstimate;
 use row::{ANSWERED, Row, SELF_CORRECTING, TRUNCATED, finite, known};
 
 /// How words are counted.
@@ -120,6 +121,17 @@ pub struct MetricsSummary {
     pub sce_per_task_mean: Option<f64>,
     /// Proportion of tasks whose most common answer is correct (majority vote, maj@k).
     pub mode_accuracy: Option<f64>,
+    /// pass@k at `k = repeats`: the probability that at least one of `k` answers is correct.
+    pub pass_at_k: Option<f64>,
+    /// pass^k at `k = repeats`: the probability that all of `k` answers are correct.
+    pub pass_hat_k: Option<f64>,
+    /// pass@k and pass^k for powers of two and `repeats`; absent without repeats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass: Vec<PassSummary>,
+    /// Variance of one answer's correctness that is due to tasks: some are harder.
+    pub variance_problems: Option<f64>,
+    /// Variance of one answer's correctness that is due to sampling: another answer to the same task may differ.
+    pub variance_sampling: Option<f64>,
     /// Mean proportion of a task's answers that equal its most common one.
     pub stability: Option<f64>,
     /// Proportion of tasks whose answers are all equal, at temperature 0.
@@ -128,6 +140,43 @@ pub struct MetricsSummary {
     pub tokens: &'static str,
     /// Sample size, 95 % confidence interval and method of each metric.
     pub details: BTreeMap<&'static str, EstimateDetail>,
+}
+
+/// pass@k and pass^k for one `k`, with their 95 % confidence intervals over tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PassSummary {
+    /// The number of answers.
+    pub k: u64,
+    /// Tasks with at least `k` answers.
+    pub tasks: u64,
+    /// Probability that at least one of `k` answers is correct.
+    pub pass_at_k: f64,
+    /// Lower bound.
+    pub pass_at_k_low: f64,
+    /// Upper bound.
+    pub pass_at_k_high: f64,
+    /// Probability that all of `k` answers are correct.
+    pub pass_hat_k: f64,
+    /// Lower bound.
+    pub pass_hat_k_low: f64,
+    /// Upper bound.
+    pub pass_hat_k_high: f64,
+}
+
+impl From<&PassEstimate> for PassSummary {
+    fn from(found: &PassEstimate) -> Self {
+        let (at_k, hat_k) = (found.pass_at_k, found.pass_hat_k);
+        Self {
+            k: found.k,
+            tasks: found.problems,
+            pass_at_k: at_k.point.unwrap_or_default(),
+            pass_at_k_low: at_k.low,
+            pass_at_k_high: at_k.high,
+            pass_hat_k: hat_k.point.unwrap_or_default(),
+            pass_hat_k_low: hat_k.low,
+            pass_hat_k_high: hat_k.high,
+        }
+    }
 }
 
 /// Collects the answered questions of one model, about a hundred bytes each.
@@ -284,6 +333,18 @@ impl Summary {
         if found.repeats > 1 {
             found.sce_per_task_mean = keep("sce_per_task_mean", consistency.sce);
             found.mode_accuracy = keep("mode_accuracy", consistency.mode_accuracy);
+            if let Some(last) = consistency.passes.last() {
+                const METHOD: &str = "wilson, effective n";
+                let pass = |interval: Interval| {
+                    let detail = EstimateDetail::between(last.problems, interval.low, interval.high, METHOD);
+                    (interval.point, detail)
+                };
+                found.pass_at_k = keep("pass_at_k", pass(last.pass_at_k));
+                found.pass_hat_k = keep("pass_hat_k", pass(last.pass_hat_k));
+            }
+            found.pass = consistency.passes.iter().map(PassSummary::from).collect();
+            found.variance_problems = consistency.variance.map(|split| split.problems);
+            found.variance_sampling = consistency.variance.map(|split| split.sampling);
             found.stability = keep("stability", consistency.stability);
             found.determinism_index = keep("determinism_index", consistency.determinism);
         }
@@ -292,20 +353,42 @@ impl Summary {
     }
 
     fn latency_p95(&self, tasks: &Groups) -> Result<Estimate, StatsError> {
-        let method = if tasks.are_single() {
-            "order statistics"
-        } else {
-            "order statistics, repeats taken as independent"
-        };
+        let method = if tasks.are_single() { "order statistics" } else { "woodruff, clustered by task" };
         let latencies: Vec<f64> = self.rows().filter_map(|row| finite(row.latency_ms)).collect();
         if latencies.is_empty() {
             return Ok((None, EstimateDetail::no_values(method)));
         }
         let n = latencies.len() as u64;
-        let found = quantile(&Sample::new(latencies)?, 0.95, Confidence::P95)?;
-        let reason = (found.low.is_none() || found.high.is_none())
+        let sample = Sample::new(latencies)?;
+        let found = quantile(&sample, 0.95, Confidence::P95)?;
+        let [low, high] = if tasks.are_single() {
+            [found.low, found.high]
+        } else {
+            self.clustered_quantile_bounds(tasks, &sample, found.value)?
+        };
+        let reason = (low.is_none() || high.is_none())
             .then_some("so few answers do not bound their 95th percentile on both sides");
-        Ok((Some(found.value), EstimateDetail { n, low: found.low, high: found.high, method, reason }))
+        Ok((Some(found.value), EstimateDetail { n, low, high, method, reason }))
+    }
+
+    /// Bounds of a quantile of the latency: those of the proportion of answers up to it, clustered by task, as quantiles.
+    ///
+    /// Source: R. S. Woodruff, "Confidence intervals for medians and other position measures", JASA 47 (1952).
+    fn clustered_quantile_bounds(
+        &self,
+        tasks: &Groups,
+        sample: &Sample,
+        value: f64,
+    ) -> Result<[Option<f64>; 2], StatsError> {
+        let up_to = |row: &Row| finite(row.latency_ms).map(|latency| Counted::from(latency <= value));
+        let (_, detail) = tasks.rate(self.rows().map(up_to))?;
+        let sorted = sample.sorted();
+        let at = |proportion: f64| {
+            let index = (proportion * sorted.len() as f64).ceil() as usize;
+            sorted.get(index.saturating_sub(1)).copied()
+        };
+        // A proportion of 1 would be the largest latency, beyond which there may be others.
+        Ok([detail.low.and_then(at), detail.high.filter(|high| *high < 1.0).and_then(at)])
     }
 
     /// The entropy of all answers.

@@ -1,6 +1,7 @@
 //! Counters of trials.
 
 use reasonscape_core::Outcome;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::{Counters, StatsError};
 use serde::Serialize;
 
@@ -38,6 +39,9 @@ pub struct TrialCounts {
     pub latency_ms: u64,
     /// Gzip-compressed size in bytes.
     pub compressed_size: u64,
+    /// The same trials by problem, if some problem has several samples; otherwise without trials.
+    #[serde(skip)]
+    pub problems: ClusteredRate,
 }
 
 /// A sum and its number of values, since not every provider counts tokens.
@@ -91,6 +95,13 @@ impl TrialCounts {
         Counters::new(self.n as f64, self.n_e as f64, self.n_t as f64, g)
     }
 
+    /// How many times the variance of the accuracy exceeds that of independent trials: above 1 if problems have several
+    /// samples.
+    pub fn design_effect(&self) -> f64 {
+        let effective = self.problems.effective_n().filter(|_| self.problems.n() == self.n);
+        effective.map_or(1.0, |effective| self.n as f64 / effective)
+    }
+
     pub(crate) fn add(&mut self, trial: &Trial) {
         self.n += 1;
         match trial.status {
@@ -121,5 +132,6 @@ impl std::ops::AddAssign for TrialCounts {
         self.reasoning_tokens += other.reasoning_tokens;
         self.latency_ms += other.latency_ms;
         self.compressed_size += other.compressed_size;
+        self.problems.merge(&other.problems);
     }
 }

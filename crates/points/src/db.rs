@@ -8,6 +8,7 @@ mod find_trials;
 mod locate_trials;
 mod open;
 mod paired;
+mod problem_samples;
 mod problem_values;
 pub(crate) mod query_limits;
 mod query_points;
@@ -24,6 +25,7 @@ mod trials_page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use datafusion::prelude::SessionContext;
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
@@ -34,6 +36,8 @@ pub use self::disagreements::{PointDisagreements, TestDisagreement};
 pub use self::find_trials::TestName;
 pub use self::locate_trials::{TrialLocation, TrialMatch};
 pub use self::paired::PairedTask;
+use self::problem_samples::ProblemClusters;
+pub use self::problem_samples::{ProblemSamples, UnitProblems};
 pub use self::problem_values::ProblemValues;
 pub use self::query_points::PointEstimate;
 pub use self::query_result::QueryResult;
@@ -62,6 +66,10 @@ pub struct PointsDb {
     points: SessionContext,
     /// All tables, on all cores.
     session: SessionContext,
+    /// Whether some problem has several samples.
+    has_repeats: bool,
+    /// The trials of each point by problem; computed when first needed, and only with repeats.
+    problem_clusters: OnceLock<ProblemClusters>,
 }
 
 impl std::fmt::Debug for PointsDb {
@@ -102,12 +110,13 @@ impl From<Mode> for Estimator {
 }
 
 impl Estimator {
-    /// The confidence interval for these counts.
+    /// The confidence interval for these counts; samples of one problem count as a cluster.
     ///
     /// # Errors
     /// A [`PointsError`] if the counts are inconsistent.
     pub fn estimate(&self, counts: &TrialCounts) -> Result<Interval, PointsError> {
-        Ok(self.estimate_counters(&counts.counters()?))
+        let confidence = self.confidence.with_design_effect(counts.design_effect());
+        Ok(Self { confidence, ..*self }.estimate_counters(&counts.counters()?))
     }
 
     /// The confidence interval for these counters.

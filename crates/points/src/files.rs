@@ -11,6 +11,7 @@ use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use datafusion::parquet::file::metadata::ParquetMetaData;
+use datafusion::parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 
 use crate::error::parquet_message;
@@ -131,6 +132,18 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
 }
 
 impl FileInfo {
+    /// Whether some trial is not the first sample of its problem, as far as the footer tells.
+    pub(crate) fn may_have_repeats(&self) -> bool {
+        let columns = self.footer().row_groups().iter().flat_map(|group| group.columns());
+        columns.filter(|column| column.column_path().string() == "repeat").any(|column| {
+            let max = match column.statistics() {
+                Some(Statistics::Int32(repeats)) => repeats.max_opt().copied(),
+                _ => None,
+            };
+            max.is_none_or(|max| max > 0)
+        })
+    }
+
     /// The footer's metadata on the columns.
     pub(crate) fn footer(&self) -> &ParquetMetaData {
         self.metadata.metadata()

@@ -1,15 +1,20 @@
 //! Filters that select points, and the columns points are grouped by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, cast, col, lit};
+use datafusion::logical_expr::{Expr, col, lit};
 use datafusion::scalar::ScalarValue;
 
 use crate::PointsError;
+use crate::conditions::{all_of, any_of};
 use crate::functions::{facet_of, has_label, param_number_of, param_of};
+
+/// Maximum number of values of a filter. The query engine plans more of them too slowly to answer a request.
+const MAX_FILTER_VALUES: usize = 1_000;
+/// Maximum number of columns with a condition.
+const MAX_FILTER_COLUMNS: usize = 100;
 
 /// A column that points can be grouped or filtered by.
 ///
@@ -108,13 +113,13 @@ impl FromStr for Column {
     }
 }
 
-/// A condition on one column.
-#[derive(Debug, Clone, PartialEq)]
-enum Condition {
+/// The conditions on one column, of which one must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct ColumnConditions {
     /// Equal to one of these values; `*` is a wildcard.
-    OneOf(Vec<String>),
-    /// A closed range.
-    Between(f64, f64),
+    values: BTreeSet<String>,
+    /// Within one of these closed ranges.
+    ranges: Vec<(f64, f64)>,
 }
 
 /// Selects points by the values of their columns; the default selects all.
@@ -132,8 +137,9 @@ enum Condition {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    columns: BTreeMap<Column, Vec<Condition>>,
-    groups: Vec<Vec<String>>,
+    columns: BTreeMap<Column, ColumnConditions>,
+    /// Sets of labels, of which one must be present.
+    groups: BTreeSet<BTreeSet<String>>,
 }
 
 impl Filter {
@@ -142,7 +148,8 @@ impl Filter {
     /// Values are separated by commas and may contain `*`; parameters also take ranges: `8..32`, `8..`, `..32`.
     ///
     /// # Errors
-    /// A [`PointsError`] that says what was not understood.
+    /// A [`PointsError`] that says what was not understood, or that there are more than 1,000 different values or 100
+    /// columns.
     pub fn parse<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> Result<Self, PointsError> {
         let mut filter = Self::default();
         for item in items {
@@ -165,18 +172,39 @@ impl Filter {
         if value.is_empty() {
             return Err(invalid("the value after `=` is empty"));
         }
-        let values = value.split(',').map(|value| value.trim().to_owned()).collect();
+        let values = value.split(',').map(|value| value.trim().to_owned());
         if name == "groups" {
-            self.groups.push(values);
-            return Ok(());
+            self.groups.insert(values.collect());
+            return self.check_size();
         }
         let column: Column = name.parse()?;
         let range = match &column {
             Column::Param(_) => parse_range(value).map_err(|problem| invalid(&problem))?,
             _ => None,
         };
-        let condition = range.map_or(Condition::OneOf(values), |(low, high)| Condition::Between(low, high));
-        self.columns.entry(column).or_default().push(condition);
+        let conditions = self.columns.entry(column).or_default();
+        match range {
+            Some(range) if conditions.ranges.contains(&range) => {}
+            Some(range) => conditions.ranges.push(range),
+            None => conditions.values.extend(values),
+        }
+        self.check_size()
+    }
+
+    fn check_size(&self) -> Result<(), PointsError> {
+        let columns = self.columns.values().map(|one| one.values.len() + one.ranges.len());
+        let values = columns.sum::<usize>() + self.groups.iter().map(BTreeSet::len).sum::<usize>();
+        if values > MAX_FILTER_VALUES {
+            return Err(PointsError::InvalidQuery(format!(
+                "too many filter values; expected at most {MAX_FILTER_VALUES} different ones; use a wildcard, such as \
+                 `model=qwen*`, or a range, such as `params.length=8..32`"
+            )));
+        }
+        if self.columns.len() > MAX_FILTER_COLUMNS {
+            return Err(PointsError::InvalidQuery(format!(
+                "conditions on too many columns; expected at most {MAX_FILTER_COLUMNS}"
+            )));
+        }
         Ok(())
     }
 
@@ -197,8 +225,8 @@ impl Filter {
     #[must_use]
     pub fn for_evals<T: AsRef<str>>(&self, eval_ids: &[T]) -> Self {
         let mut filter = self.clone();
-        let ids = eval_ids.iter().map(|id| id.as_ref().to_owned()).collect();
-        filter.columns.insert(Column::EvalId, vec![Condition::OneOf(ids)]);
+        let values = eval_ids.iter().map(|id| id.as_ref().to_owned()).collect();
+        filter.columns.insert(Column::EvalId, ColumnConditions { values, ranges: Vec::new() });
         filter
     }
 
@@ -214,7 +242,8 @@ impl Filter {
     #[must_use]
     pub fn with_param(&self, name: &str, value: f64) -> Self {
         let mut filter = self.clone();
-        filter.columns.insert(Column::Param(name.to_owned()), vec![Condition::Between(value, value)]);
+        let conditions = ColumnConditions { values: BTreeSet::new(), ranges: vec![(value, value)] };
+        filter.columns.insert(Column::Param(name.to_owned()), conditions);
         filter
     }
 
@@ -235,34 +264,22 @@ impl Filter {
         let columns = self.columns.iter().filter(|(column, _)| describes_problems(column));
         Self {
             columns: columns.map(|(column, conditions)| (column.clone(), conditions.clone())).collect(),
-            groups: Vec::new(),
+            groups: BTreeSet::new(),
         }
     }
 
     /// The filter as a DataFusion expression, or `None` if it selects everything. With `by_manifold` each row is a point
     /// on one manifold; otherwise each row is a point with a list of its manifolds.
     pub(crate) fn expression(&self, by_manifold: bool) -> Option<Expr> {
-        let mut all: Vec<Expr> = Vec::new();
-        for (column, conditions) in &self.columns {
-            all.extend(any_of(
-                conditions.iter().map(|condition| condition.expression(column, by_manifold)).collect(),
-            ));
-        }
-        all.extend(any_of(
-            self.groups
-                .iter()
-                .filter_map(|labels| {
-                    let labels = labels.iter().map(|label| has_label(col("groups"), label));
-                    labels.reduce(Expr::and)
-                })
-                .collect(),
-        ));
-        all.into_iter().reduce(Expr::and)
+        let columns =
+            self.columns.iter().filter_map(|(column, conditions)| conditions.expression(column, by_manifold));
+        let groups = self.groups.iter().filter_map(|labels| {
+            all_of(labels.iter().map(|label| has_label(col("groups"), label)).collect())
+        });
+        let mut all: Vec<Expr> = columns.collect();
+        all.extend(any_of(groups.collect()));
+        all_of(all)
     }
-}
-
-fn any_of(conditions: Vec<Expr>) -> Option<Expr> {
-    conditions.into_iter().reduce(Expr::or)
 }
 
 /// Parses `8..32`, `8..` or `..32`; `None` if the text is not a range.
@@ -276,38 +293,31 @@ fn parse_range(text: &str) -> Result<Option<(f64, f64)>, String> {
     if low <= high { Ok(Some((low, high))) } else { Err(format!("the range from {low} to {high} is empty")) }
 }
 
-impl Condition {
-    fn expression(&self, column: &Column, by_manifold: bool) -> Expr {
-        match self {
-            Self::Between(low, high) => {
-                let Column::Param(name) = column else { unreachable!("only parameters take ranges") };
-                param_number_of(col("params"), name).between(lit(*low), lit(*high))
-            }
-            Self::OneOf(values) => {
-                let value = |text: &str| lit(ScalarValue::Utf8(Some(text.to_owned())));
-                let text = column.expression();
-                values
-                    .iter()
-                    .map(|wanted| {
-                        if *column == Column::Manifold && !by_manifold {
-                            return has_label(col("manifolds"), wanted);
-                        }
-                        if wanted.contains('*') {
-                            return text.clone().like(value(&like_pattern(wanted)));
-                        }
-                        let is_equal = text.clone().eq(value(wanted));
-                        match (column, wanted.parse::<f64>()) {
-                            // Tasks write one number in two ways: 1 and 1.0 are the same parameter value.
-                            (Column::Param(name), Ok(number)) => {
-                                is_equal.or(param_number_of(col("params"), name).eq(lit(number)))
-                            }
-                            _ => is_equal,
-                        }
-                    })
-                    .reduce(Expr::or)
-                    .unwrap_or_else(|| cast(lit(true), DataType::Boolean))
+impl ColumnConditions {
+    fn expression(&self, column: &Column, by_manifold: bool) -> Option<Expr> {
+        let text = column.expression();
+        let number = |name: &str| param_number_of(col("params"), name);
+        let literal = |text: &str| lit(ScalarValue::Utf8(Some(text.to_owned())));
+        let mut any: Vec<Expr> = Vec::new();
+        if *column == Column::Manifold && !by_manifold {
+            any.extend(self.values.iter().map(|wanted| has_label(col("manifolds"), wanted)));
+        } else {
+            let (patterns, exact): (Vec<&String>, Vec<&String>) =
+                self.values.iter().partition(|wanted| wanted.contains('*'));
+            any.extend(patterns.iter().map(|wanted| text.clone().like(literal(&like_pattern(wanted)))));
+            let list: Vec<Expr> = exact.iter().map(|wanted| literal(wanted)).collect();
+            any.extend((!list.is_empty()).then(|| text.in_list(list, false)));
+            if let Column::Param(name) = column {
+                // Tasks write one number in two ways: 1 and 1.0 are the same parameter value.
+                let numbers: Vec<Expr> =
+                    exact.iter().filter_map(|wanted| wanted.parse::<f64>().ok()).map(lit).collect();
+                any.extend((!numbers.is_empty()).then(|| number(name).in_list(numbers, false)));
             }
         }
+        if let Column::Param(name) = column {
+            any.extend(self.ranges.iter().map(|(low, high)| number(name).between(lit(*low), lit(*high))));
+        }
+        any_of(any)
     }
 }
 

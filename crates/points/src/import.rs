@@ -32,6 +32,10 @@ pub struct ImportedUnit {
     pub counts: TrialCounts,
     /// The accuracy as the log defines it: the proportion of trials scored as correct, including truncated ones.
     pub accuracy: Option<f64>,
+    /// Lower end of its 95 % confidence interval, which counts repeats of one problem as one cluster.
+    pub accuracy_low: Option<f64>,
+    /// Upper end of it.
+    pub accuracy_high: Option<f64>,
     /// The mean of the scores in the log.
     pub mean_score: Option<f64>,
     /// The mean that the log itself reports.

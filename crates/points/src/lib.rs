@@ -8,6 +8,7 @@
 //! The only crate that sees DataFusion. A file is replaced whole or not at all. A trial that is stored twice counts
 //! once. Everything can be rebuilt from the cache without sending a request: there is no HTTP client below this crate.
 
+mod conditions;
 mod counts;
 mod db;
 mod error;
@@ -19,10 +20,12 @@ mod functions;
 mod gzip_size;
 mod import;
 mod lost_responses;
+mod query_threads;
 mod sample_log;
 mod sampling;
 mod schema;
 mod scoring;
+mod sql_size;
 mod transcripts;
 mod trial;
 mod write;
@@ -36,8 +39,9 @@ pub use futures_util::future::BoxFuture;
 pub use counts::{Mean, TrialCounts};
 pub use db::{
     Estimator, Group, Measure, PairedTask, PointDisagreements, PointEstimate, PointSet, PointTrialCount,
-    PointsDb, ProblemValues, QueryResult, ResponseCounts, StoredTrial, StoredTrials, TestDisagreement,
-    TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber, UnitProvenance, Value,
+    PointsDb, ProblemSamples, ProblemValues, QueryResult, ResponseCounts, StoredTrial, StoredTrials,
+    TestDisagreement, TestName, TrialColumns, TrialFilter, TrialLocation, TrialMatch, TrialNumber,
+    UnitProblems, UnitProvenance, Value,
 };
 pub use error::PointsError;
 pub use evaluate::{

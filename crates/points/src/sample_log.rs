@@ -8,7 +8,6 @@ use datafusion::arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::execution::context::SQLOptions;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -20,6 +19,8 @@ use crate::BoxFuture;
 use crate::db::QueryResult;
 use crate::db::query_limits::with_memory_limit;
 use crate::error::{missing_table, parquet_message};
+use crate::query_threads::{execute_stream, plan_sql};
+use crate::sql_size::check_sql_size;
 use crate::{PointsError, functions};
 use reasonscape_ingest::parquet_batch_rows;
 
@@ -261,9 +262,8 @@ pub fn query_parquet_file<'a>(
             .register_parquet("results", address.as_str(), ParquetReadOptions::default())
             .await
             .map_err(|error| damaged(error.strip_backtrace()))?;
-        let reading =
-            SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        let frame = session.sql_with_options(query, reading).await.map_err(|error| {
+        check_sql_size(query)?;
+        let frame = plan_sql(&session, query).await.map_err(|error| {
             let message = error.strip_backtrace();
             match missing_table(&message) {
                 Some(table) => {
@@ -272,6 +272,6 @@ pub fn query_parquet_file<'a>(
                 None => PointsError::Query(message),
             }
         })?;
-        Ok(QueryResult::new(frame.execute_stream().await?))
+        Ok(QueryResult::new(execute_stream(frame).await?))
     })
 }

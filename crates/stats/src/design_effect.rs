@@ -117,6 +117,41 @@ impl ClusteredRate {
     }
 }
 
+/// The design effect of a mean: the variance of the mean of clustered values relative to that of independent ones.
+///
+/// Clamped like [`ClusteredRate::design_effect`]; the value for perfectly correlated values if all are equal. `clusters` has
+/// the cluster of each value; without clusters the values are independent.
+///
+/// ```
+/// use reasonscape_stats::design_effect::design_effect_of_mean;
+///
+/// assert_eq!(design_effect_of_mean(&[1.0, 1.0, 5.0, 5.0, 2.0, 2.0], &[1, 1, 2, 2, 3, 3]), 2.0);
+/// assert_eq!(design_effect_of_mean(&[1.0, 5.0, 2.0], &[]), 1.0);
+/// ```
+pub fn design_effect_of_mean(values: &[f64], clusters: &[u64]) -> f64 {
+    if clusters.len() != values.len() || values.is_empty() {
+        return 1.0;
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let mut residuals: Vec<(u64, f64)> =
+        clusters.iter().zip(values).map(|(cluster, value)| (*cluster, value - mean)).collect();
+    residuals.sort_by_key(|(cluster, _)| *cluster);
+    let (mut count, mut between, mut sizes) = (0.0, 0.0, 0.0);
+    for cluster in residuals.chunk_by(|a, b| a.0 == b.0) {
+        count += 1.0;
+        between += cluster.iter().map(|(_, residual)| residual).sum::<f64>().powi(2);
+        sizes += (cluster.len() as f64).powi(2);
+    }
+    let total = residuals.iter().map(|(_, residual)| residual * residual).sum::<f64>();
+    let max = sizes / n;
+    if count < 2.0 || total <= 0.0 {
+        return max;
+    }
+    // Both variances with their degrees of freedom: `C / (C - 1) between / n^2` over `total / (n - 1) / n`.
+    (count / (count - 1.0) * between / total * (n - 1.0) / n).clamp(1.0, max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,17 @@
 //! Statistics for language-model evaluations: confidence intervals, scores, comparisons and survival analysis.
 //!
 //! [`Counters`] (trials, correct, truncated, expected successful guesses) give an [`Interval`] under one of nine
-//! [`Mode`]s. Task intervals are combined into a [`ReasonScore`](score::ReasonScore), a pairwise win rate or a rating.
+//! [`Mode`]s. Points with the suite's weights give a ReasonScore with its confidence interval ([`likelihood`]), and two
+//! models on the same problems a test and ranks ([`paired_score`], [`ranks`]). Task intervals are combined into
+//! [ReasonScore v2](score), a pairwise win rate or a rating.
 //! Per-trial data gives the tokens needed to answer ([`survival`]), the threshold along a parameter ([`logistic`]), the
 //! effect of a smaller token limit ([`token_budget`]), and differences between samples, prompts and models
 //! ([`effect_size`], [`spectrum`], [`cluster`]). For answer metrics: [`calibration`], [`entropy`], [`mean`],
-//! [`quantile`], and rates over repeated trials ([`design_effect`]).
+//! [`quantile`], and rates over repeated trials ([`design_effect`], [`repeats`]).
 //!
 //! # Guarantees
-//! Pure functions on numbers: no files, no network, no clock, no global state. Seeds are always arguments, and the same
+//! Pure functions on numbers: no files, no network, no clock, no state that changes a result (tables of stop rules are kept
+//! for speed). Seeds are always arguments, and the same
 //! arguments give bit-identical results on any number of threads. An argument out of range is a [`StatsError`] that
 //! names it; no function returns NaN.
 //!
@@ -22,6 +25,7 @@
 //! # Ok::<(), reasonscape_stats::StatsError>(())
 //! ```
 
+pub mod adjusted_difference;
 pub mod bradley_terry;
 pub mod calibration;
 pub mod chi_square;

@@ -35,6 +35,26 @@ impl Confidence {
         Ok(Self { level, z: -quantile((1.0 - level) / 2.0) })
     }
 
+    /// The confidence to compute an interval with so that it keeps this level for clustered trials: `z` grows by the square
+    /// root of the design effect. For Wilson's interval that is the same as dividing the counts by the design effect.
+    ///
+    /// ```
+    /// use reasonscape_stats::{Confidence, wilson};
+    ///
+    /// let clustered = wilson(28.0, 40.0, Confidence::P95.with_design_effect(4.0))?;
+    /// assert!((clustered.low - wilson(7.0, 10.0, Confidence::P95)?.low).abs() < 1e-15);
+    /// # Ok::<(), reasonscape_stats::StatsError>(())
+    /// ```
+    #[must_use]
+    pub fn with_design_effect(self, design_effect: f64) -> Self {
+        if design_effect.is_nan() || design_effect <= 1.0 {
+            return self;
+        }
+        let z = self.z * design_effect.sqrt();
+        // Levels closer to 1 have no quantile of Student's distribution in double precision.
+        Self { level: (1.0 - 2.0 * cdf(-z)).min(1.0 - 1e-12), z }
+    }
+
     /// The level, 0.95 for 95 %.
     pub fn level(self) -> f64 {
         self.level

@@ -98,9 +98,11 @@ impl ProblemMean {
 
     /// Wilson's interval at the number of independent trials with the same variance of the mean.
     ///
-    /// The variance is estimated with one pseudo-problem of maximal variance `m (1 - m)`, so that a few equal values don't
-    /// pass for certainty. Values of 0 and 1 only give nearly the plain interval. Assumes independent problems.
+    /// The variance is estimated with four pseudo-problems of maximal variance `m (1 - m)`: values such as pass@k are nearly
+    /// all equal with a few exceptions, and a sample without exceptions must not pass for certainty. With one
+    /// pseudo-problem, a pass@4 of 0.97 on 40 problems is covered in 89 % of samples. Assumes independent problems.
     pub fn interval(&self, confidence: Confidence) -> Interval {
+        const PSEUDO_PROBLEMS: f64 = 4.0;
         if self.problems == 0 {
             return Interval::UNKNOWN;
         }
@@ -108,7 +110,8 @@ impl ProblemMean {
         let mean = (self.sum / n).clamp(0.0, 1.0);
         let maximal = mean * (1.0 - mean);
         let deviations = (self.squares - n * mean * mean).max(0.0);
-        let effective = if maximal > 0.0 { n * n * maximal / (deviations + maximal) } else { n };
+        let effective =
+            if maximal > 0.0 { n * n * maximal / (deviations + PSEUDO_PROBLEMS * maximal) } else { n };
         Interval { point: Some(mean), ..wilson_unchecked(mean * effective, effective, confidence) }
     }
 }

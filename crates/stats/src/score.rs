@@ -1,4 +1,7 @@
-//! ReasonScore v2: one number from 10 to 1000 with a confidence interval, and the ranks it supports.
+//! ReasonScore v2: one number from 10 to 1000 with a range, and the ranks that the source document derives from it.
+//!
+//! The range is a definition, not a confidence interval: `docs/coverage.md` has designs in which it never contains the true
+//! score. [`likelihood`](crate::likelihood) has the interval with demonstrated coverage.
 //!
 //! Source: ReasonScape, "ReasonScore v2: Statistical Foundations for r12".
 
@@ -80,7 +83,8 @@ impl Default for Bootstrap {
     }
 }
 
-/// A ReasonScore: `1000 x` the geometric mean over tasks, with the central 95 % of its bootstrap distribution.
+/// A ReasonScore v2: the middle of its bootstrap draws, from the 2.5 % to the 97.5 % quantile. This range isn't a 95 %
+/// confidence interval.
 ///
 /// ```
 /// use reasonscape_stats::score::{Band, ReasonScore};
@@ -125,7 +129,7 @@ impl fmt::Display for ReasonScore {
     }
 }
 
-/// The ReasonScore of one model, with its tasks **in order of their names**.
+/// The ReasonScore v2 of one model, with its tasks **in order of their names**.
 ///
 /// With `rng = random.Random(seed)`: for each draw and each task, `low + (high - low) * rng.random()`; then the
 /// geometric mean `exp(mean(ln))` over tasks. The bounds are 1000 times the sorted means at 0-based index

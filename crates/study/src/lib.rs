@@ -13,6 +13,7 @@ mod error;
 mod eval;
 mod from_dataset;
 mod fs;
+mod key_address;
 mod keys;
 mod plan;
 mod raw;
@@ -28,6 +29,7 @@ pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
 pub use from_dataset::{DatasetStudy, FromDatasetError};
 pub use fs::write_file;
+pub use key_address::KeyAddress;
 pub use plan::{PlannedRequest, PlannedTrial, TestRanges, planned_requests, walk_trials};
 pub use sampler::Sampler;
 pub use selection::{

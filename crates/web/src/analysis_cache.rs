@@ -15,7 +15,7 @@ use super::trial_query::{TrialIndex, TrialQuery};
 use reasonscape_analysis::{
     AccuracyGrids, AxisSelection, BoardOptions, Comparison, Compression, CompressionOptions, GroupBy,
     HazardOptions, HazardRow, Leaderboard, ModelSets, Pairwise, PointQuery, TaskParameters, Thresholds, Ties,
-    TokensOptions, TokensRow,
+    TokensOptions, TokensRow, VarianceOptions, VarianceRow,
 };
 
 /// The proportion of correct answers that a smaller token limit should keep, by default.
@@ -39,6 +39,7 @@ enum Key {
     Thresholds { query: AnalysisQuery, x: Option<String> },
     Hazard { query: AnalysisQuery, by: GroupBy, width: Option<u64> },
     Tokens { query: AnalysisQuery, by: GroupBy, keep: f64, budgets: Vec<u64> },
+    Variance { query: AnalysisQuery, by: GroupBy },
     Compression { query: AnalysisQuery, by: GroupBy, loop_bits: Option<f64>, examples: usize },
     Pairwise { mode: Mode, method: Method, conditions: Vec<String>, evals: Vec<String> },
     ModelSets { by: Option<Column>, conditions: Vec<String>, evals: Vec<String> },
@@ -208,6 +209,20 @@ impl AnalysisCache {
         let key = Key::Tokens { query: query.clone(), by, keep, budgets: budgets.to_vec() };
         Ok(self
             .get(key, async || reasonscape_analysis::tokens(&self.db, &point_query, &options).await)
+            .await?)
+    }
+
+    /// Where the variance of accuracy comes from.
+    pub(crate) async fn variance(
+        &self,
+        query: &AnalysisQuery,
+        by: GroupBy,
+    ) -> Result<Arc<Vec<VarianceRow>>, ApiError> {
+        let point_query = PointQuery::parse(&query.conditions)?;
+        let options = VarianceOptions { by, confidence: query.confidence };
+        let key = Key::Variance { query: query.clone(), by };
+        Ok(self
+            .get(key, async || reasonscape_analysis::variance(&self.db, &point_query, options).await)
             .await?)
     }
 

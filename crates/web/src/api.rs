@@ -117,7 +117,11 @@ pub(crate) async fn aggregate(State(app): State<Arc<App>>, uri: Uri) -> Result<R
     let mut modes = Vec::new();
     for name in query.all("mode").flat_map(|names| names.split(',')).map(str::trim) {
         let named = if name == "all" { Mode::ALL.to_vec() } else { vec![name.parse()?] };
-        modes.extend(named);
+        for mode in named {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
     }
     if modes.is_empty() {
         modes.push(Mode::C_P);

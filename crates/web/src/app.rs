@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::Router;
 use reasonscape_points::{Filter, PointsDb, PointsError};
 use reasonscape_stats::Mode;
+use reasonscape_study::KeyAddress;
 use tokio::sync::Mutex;
 
 use super::analysis_cache::AnalysisCache;
@@ -75,9 +76,11 @@ impl App {
         title: String,
         base: String,
         access: Access,
+        allowed_keys: Vec<KeyAddress>,
         snapshot: Option<Snapshot>,
         study_routes: StudyRoutes,
     ) -> Self {
+        let runs = Runs::new(folder.clone(), allowed_keys, access.read_only);
         Self {
             title,
             base,
@@ -86,7 +89,7 @@ impl App {
             templates: Arc::new(Templates::new()),
             parent: None,
             study_routes,
-            runs: Some(Arc::new(Runs::new(folder.clone()))),
+            runs: Some(Arc::new(runs)),
             current: RwLock::new(snapshot.map(Arc::new)),
             looked: Mutex::new(Instant::now()),
             is_stale: AtomicBool::new(false),

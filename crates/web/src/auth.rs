@@ -5,12 +5,14 @@
 //! from other machines need the token.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{Method, StatusCode, Uri};
 use subtle::ConstantTimeEq;
 
 use super::error::ApiError;
+use super::guess_limiter::GuessLimiter;
 
 /// The session cookie, set after login.
 const COOKIE_NAME: &str = "reasonscape";
@@ -23,6 +25,19 @@ pub struct Token {
     secret: String,
     /// Generated at each start, so that a browser never stores the secret itself.
     session: String,
+    guesses: GuessLimiter,
+}
+
+/// The result of checking a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenCheck {
+    Correct,
+    /// The reply is to be delayed.
+    Wrong {
+        delay: Duration,
+    },
+    /// Not checked, because too many wrong tokens came from this address.
+    Refused,
 }
 
 impl std::fmt::Debug for Token {
@@ -37,7 +52,7 @@ impl Token {
     /// # Errors
     /// When the operating system has no random numbers.
     pub fn new(secret: String) -> Result<Self, getrandom::Error> {
-        Ok(Self { secret, session: random()? })
+        Ok(Self { secret, session: random()?, guesses: GuessLimiter::default() })
     }
 
     /// A random token, and its text to be printed once.
@@ -49,9 +64,15 @@ impl Token {
         Ok((Self::new(secret.clone())?, secret))
     }
 
-    /// Whether this is the secret, compared in constant time.
-    pub(crate) fn is_secret(&self, given: &str) -> bool {
-        self.secret.as_bytes().ct_eq(given.as_bytes()).into()
+    /// Compares a token with the secret in constant time, unless its sender has guessed too often.
+    pub(crate) fn check(&self, given: &str, sender: IpAddr, now: Instant) -> TokenCheck {
+        if !self.guesses.may_guess(sender, now) {
+            return TokenCheck::Refused;
+        }
+        if self.secret.as_bytes().ct_eq(given.as_bytes()).into() {
+            return TokenCheck::Correct;
+        }
+        TokenCheck::Wrong { delay: self.guesses.record_wrong(sender, now) }
     }
 
     fn is_session(&self, given: &str) -> bool {
@@ -122,14 +143,20 @@ impl Access {
         Ok(())
     }
 
-    /// Whether a request has the token or its session cookie.
-    pub(crate) fn is_authenticated(&self, headers: &HeaderMap) -> bool {
+    /// Checks the token in the `Authorization` header, if there is one.
+    pub(crate) fn check_bearer(
+        &self,
+        headers: &HeaderMap,
+        sender: IpAddr,
+        now: Instant,
+    ) -> Option<TokenCheck> {
+        let bearer = headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")?;
+        Some(self.token.as_ref()?.check(bearer, sender, now))
+    }
+
+    /// Whether a request has the session cookie, or the server needs no token.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        if bearer.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| token.is_secret(given))
-        {
-            return true;
-        }
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         cookies
             .flat_map(|value| value.split(';'))
@@ -253,17 +280,29 @@ mod tests {
         assert!(cookie.ends_with("; Path=/x/; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
         assert!(!cookie.contains("horse"));
         let pair = format!("other=1; {}", cookie.split(';').next().unwrap());
-        assert!(access.is_authenticated(&headers(&[("cookie", &pair)])));
-        assert!(access.is_authenticated(&headers(&[("authorization", "Bearer correct horse")])));
+        let (sender, now) = (IpAddr::from([10, 0, 0, 1]), Instant::now());
+        let check = |headers: &HeaderMap| access.check_bearer(headers, sender, now);
+        assert!(access.has_session(&headers(&[("cookie", &pair)])));
+        let correct = headers(&[("authorization", "Bearer correct horse")]);
+        assert_eq!(check(&correct), Some(TokenCheck::Correct));
         for (name, value) in [
             ("cookie", "reasonscape=correct horse"),
             ("cookie", "reasonscape="),
             ("authorization", "Bearer correct hors"),
             ("authorization", "correct horse"),
         ] {
-            assert!(!access.is_authenticated(&headers(&[(name, value)])), "{name}: {value}");
+            let headers = headers(&[(name, value)]);
+            let is_correct = check(&headers) == Some(TokenCheck::Correct);
+            assert!(!is_correct && !access.has_session(&headers), "{name}: {value}");
         }
-        assert!(!access.is_authenticated(&HeaderMap::new()));
+        assert!(check(&HeaderMap::new()).is_none() && !access.has_session(&HeaderMap::new()));
+        // After too many wrong tokens, a correct one is not told from others.
+        let wrong = headers(&[("authorization", "Bearer wrong")]);
+        while check(&wrong) != Some(TokenCheck::Refused) {}
+        assert_eq!(check(&correct), Some(TokenCheck::Refused));
+        assert!(access.has_session(&headers(&[("cookie", &pair)])));
+        let another = IpAddr::from([10, 0, 0, 2]);
+        assert_eq!(access.check_bearer(&correct, another, now), Some(TokenCheck::Correct));
         assert!(!format!("{access:?}").contains("horse"));
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::query_string::encoded;
 use reasonscape_analysis::tables::Table;
-use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell};
+use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell, IntervalEstimate};
 
 /// Marks a response whose page has a plotly chart, which needs another Content-Security-Policy.
 #[derive(Debug, Clone, Copy)]
@@ -107,14 +107,25 @@ pub(crate) fn trials_of(
     address
 }
 
+/// The number of a cell, in percent without the sign: `96.9`, `100`.
+pub(crate) fn percent_text(proportion: f64) -> String {
+    let text = format!("{:.1}", 100.0 * proportion);
+    text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned)
+}
+
+/// The confidence interval below it: `84 to 99`.
+pub(crate) fn percent_interval(estimate: &IntervalEstimate) -> String {
+    format!("{:.0} to {:.0}", 100.0 * estimate.low, 100.0 * estimate.high)
+}
+
 /// The tooltip of a cell: `72.1 %, 95 % CI from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
 pub(crate) fn tooltip(cell: &AccuracyGridCell) -> String {
     let percent = |proportion: f64| 100.0 * proportion;
     let estimate = &cell.estimate;
     match estimate.point {
-        Some(_) => format!(
+        Some(point) => format!(
             "{:.1} %, 95 % CI from {:.1} to {:.1}; {}",
-            percent(estimate.center),
+            percent(point),
             percent(estimate.low),
             percent(estimate.high),
             counts_text(cell)

@@ -1,17 +1,19 @@
 //! Middleware: access checks, limits, error pages and response headers.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderName};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{Extensions, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::app::App;
-use super::auth::MAX_BODY_LEN;
+use super::auth::{MAX_BODY_LEN, TokenCheck};
 use super::chart::NeedsChartCsp;
+use super::connections::Peer;
 use super::error::{ApiError, ErrorReply};
 use super::runs::MAX_UPLOAD_LEN;
 use super::{pages, response, runs};
@@ -48,7 +50,8 @@ pub(crate) async fn handle_request(State(app): State<Arc<App>>, request: Request
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let accepts_gzip = response::accepts_gzip(request.headers());
-    let is_authenticated = app.access.is_authenticated(request.headers());
+    // Tokens are checked, and guesses counted, only where one is required.
+    let is_authenticated = app.access.has_session(request.headers());
     let mut response = match app.access.check(&method, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
@@ -81,8 +84,14 @@ fn path_in<'r>(app: &App, request: &'r Request) -> &'r str {
 pub(crate) async fn require_token(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = path_in(&app, &request);
     // Assets need no token, so neither does a 404 for an asset.
-    if path.starts_with("/assets/") || app.access.is_authenticated(request.headers()) {
+    if path.starts_with("/assets/") || app.access.has_session(request.headers()) {
         return next.run(request).await;
+    }
+    match app.access.check_bearer(request.headers(), sender(request.extensions()), Instant::now()) {
+        Some(TokenCheck::Correct) => return next.run(request).await,
+        Some(TokenCheck::Wrong { delay }) => tokio::time::sleep(delay).await,
+        Some(TokenCheck::Refused) => return too_many_guesses(),
+        None => {}
     }
     if path.starts_with("/api/") || path == "/metrics" {
         let error = ApiError::new(
@@ -96,6 +105,22 @@ pub(crate) async fn require_token(State(app): State<Arc<App>>, request: Request,
     let requested = request.uri().path_and_query().map_or("/", |requested| requested.as_str());
     Redirect::to(&format!("{}/login?next={}", app.base, super::query_string::encoded(requested)))
         .into_response()
+}
+
+/// The address that a request came from.
+pub(crate) fn sender(extensions: &Extensions) -> IpAddr {
+    extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0)
+}
+
+/// The reply to a token that is not checked.
+pub(crate) fn too_many_guesses() -> Response {
+    let error = ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too many incorrect tokens from your address; wait a few seconds",
+    );
+    let mut refused = error.into_response();
+    refused.headers_mut().insert("retry-after", HeaderValue::from_static("2"));
+    refused
 }
 
 /// Refuses changes if the server is read-only.
@@ -176,7 +201,7 @@ fn error_response(app: &App, path: &str, response: Response, is_authenticated: b
         pages::error_page(app, &problem, is_authenticated)
     };
     *shown.status_mut() = problem.status;
-    for name in ["allow", "www-authenticate"] {
+    for name in ["allow", "retry-after", "www-authenticate"] {
         if let Some(value) = head.headers.get(name) {
             shown.headers_mut().insert(HeaderName::from_static(name), value.clone());
         }

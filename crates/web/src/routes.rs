@@ -11,6 +11,7 @@ use axum::routing::{get, post, put};
 
 use super::api::openapi::operations::{self, Operation};
 use super::app::App;
+use super::busy::{RequestSlots, handle_elsewhere};
 use super::error::ApiError;
 use super::middleware::{
     BodyLimit, Limits, handle_request, limit_request, refuse_changes, require_results, require_token,
@@ -29,6 +30,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
     let limits = Limits { timeout: REQUEST_TIMEOUT, body: BodyLimit::Form };
     let private = limited(results.merge(run_routes(app)), limits)
         .merge(uploads)
+        .layer(from_fn_with_state(RequestSlots::default(), handle_elsewhere))
         .layer(from_fn_with_state(Arc::clone(app), refuse_changes))
         .layer(from_fn_with_state(Arc::clone(app), require_token));
     let public =

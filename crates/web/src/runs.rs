@@ -10,6 +10,7 @@ mod create_request;
 mod datasets;
 mod errors;
 mod form_options;
+mod key_rules;
 mod plan;
 mod record;
 mod results_router;
@@ -26,13 +27,14 @@ use std::time::Duration;
 
 use reasonscape_pipeline::{Shutdown, check};
 use reasonscape_providers::ApiKey;
-use reasonscape_study::{Eval, Selection, Study, is_selected};
+use reasonscape_study::{Eval, KeyAddress, Selection, Study, is_selected};
 use tokio::sync::Semaphore;
 
 pub(crate) use self::create_request::CreateRunRequest;
 pub(crate) use self::datasets::{DatasetInfo, MAX_UPLOAD_LEN, Uploaded, upload_too_long};
 use self::errors::{conflict, io_error, run_error};
 pub(crate) use self::form_options::{FormOptions, StudyOptions};
+use self::key_rules::KeyRules;
 pub(crate) use self::plan::{Plan, RequiredKey, Sample};
 use self::plan::{key_id, keys};
 pub(crate) use self::record::{EvalProgress, RunRecord, RunState};
@@ -57,11 +59,15 @@ pub(crate) struct Runs {
     plans: SingleFlight<plan::PlanKey, Arc<Plan>>,
     views: results_router::Views,
     listeners: Arc<Semaphore>,
+    key_rules: KeyRules,
+    read_only: bool,
 }
 
 impl Runs {
-    pub(crate) fn new(home: PathBuf) -> Self {
+    pub(crate) fn new(home: PathBuf, allowed_keys: Vec<KeyAddress>, read_only: bool) -> Self {
         Self {
+            key_rules: KeyRules::new(allowed_keys),
+            read_only,
             store: RunStore::new(home),
             active: Mutex::default(),
             plans: SingleFlight::default(),
@@ -168,6 +174,7 @@ impl Runs {
                 eval.api_key_override = Some(ApiKey::new(key));
             }
         }
+        self.check_keys(selected(&study, &selection))?;
         check(&study, &selection).map_err(|error| run_error(&error))?;
         Ok(worker::Job { study, selection, folder: self.store.folder().join(&record.name), lock })
     }

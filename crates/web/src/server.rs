@@ -1,31 +1,22 @@
-//! Serves a study: accepts connections, and drains runs at shutdown.
+//! Serves a study until shutdown, and drains its runs then.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use reasonscape_pipeline::Shutdown;
 use reasonscape_points::PointsError;
-use reasonscape_study::Study;
+use reasonscape_study::{KeyAddress, Study};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::app::{App, Snapshot};
 use super::auth::Access;
+use super::connections::{ConnectionLimits, accept};
 use super::routes::{routes, run_results_routes};
 use super::runs::Runs;
 
-/// Maximum number of concurrent connections; more wait.
-const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum length of a request line with its headers.
-const MAX_HEAD_LEN: usize = 32 * 1024;
-/// Time to receive the headers of a request.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait for runs to record their end in an immediate shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
@@ -40,6 +31,9 @@ pub struct ServeOptions {
     pub base: String,
     /// Which requests are allowed.
     pub access: Access,
+    /// Where runs may send API keys of the environment, besides the addresses in study.toml and those of well-known
+    /// providers.
+    pub allowed_keys: Vec<KeyAddress>,
 }
 
 /// Why a study can't be served.
@@ -87,10 +81,11 @@ pub async fn serve<E: From<ServeError>>(
         options.title,
         options.base,
         options.access,
+        options.allowed_keys,
         snapshot,
         run_results_routes,
     ));
-    let accepting = tokio::spawn(accept(listener, routes(&app)));
+    let accepting = tokio::spawn(accept(listener, routes(&app), ConnectionLimits::default()));
     on_notice(Notice::Ready { remarks: &remarks })?;
     // A dropped sender also ends the server.
     let _ = shutdown.wait_for(|stop| *stop != Shutdown::None).await;
@@ -113,32 +108,6 @@ async fn drain(runs: &Runs, shutdown: &mut watch::Receiver<Shutdown>) {
     }
     // Long enough to record how they ended.
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, runs.wait_idle()).await;
-}
-
-async fn accept(listener: TcpListener, routes: Router) {
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    loop {
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: connections that end will free some.
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            continue;
-        };
-        // Without it small replies wait for an acknowledgement; a failure only costs time.
-        let _ = stream.set_nodelay(true);
-        let routes = TowerToHyperService::new(routes.clone());
-        tokio::spawn(async move {
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEADER_TIMEOUT)
-                .max_buf_size(MAX_HEAD_LEN)
-                .serve_connection(TokioIo::new(stream), routes);
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "connection failed");
-            }
-            drop(slot);
-        });
-    }
 }
 
 /// Binds to an address.

@@ -1,6 +1,8 @@
 //! Finds a trial by its URL, with its transcript and its neighbors in a list.
 
-use reasonscape_cache::Cache;
+use std::path::Path;
+
+use reasonscape_cache::{Cache, CacheError};
 use reasonscape_points::{PointsError, StoredTrial, TranscriptReader};
 use reasonscape_providers::Transcript;
 use serde::Deserialize;
@@ -69,15 +71,20 @@ pub(crate) async fn find_trial(
     Ok(TrialDetails { transcript: read_transcript(app, &trial).await, trial, previous, next })
 }
 
+/// Opens a cache for reading. A read-only server doesn't even create SQLite's auxiliary files.
+pub(crate) fn open_cache(path: &Path, read_only: bool) -> Result<Cache, CacheError> {
+    if read_only { Cache::open_untouched(path) } else { Cache::open_read_only(path) }
+}
+
 /// The messages and the response of a trial, if the cache has them.
 pub(crate) async fn read_transcript(app: &App, trial: &StoredTrial) -> Option<Transcript> {
-    let cache = app.folder().join("cache.sqlite");
+    let (cache, read_only) = (app.folder().join("cache.sqlite"), app.access.read_only);
     let (key, repeat, model) = (trial.cache_key.clone(), trial.repeat, trial.model.clone());
     let read = tokio::task::spawn_blocking(move || -> Result<Option<Transcript>, PointsError> {
         if !cache.exists() {
             return Ok(None);
         }
-        let cache = Cache::open_read_only(cache)?;
+        let cache = open_cache(&cache, read_only)?;
         TranscriptReader::open(Some(&cache))?.find(&key, repeat, &model)
     });
     match read.await {

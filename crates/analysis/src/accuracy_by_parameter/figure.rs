@@ -4,6 +4,7 @@ use reasonscape_charts::{Axis, Bounds as ChartBounds, Cell, Figure, Heatmap, Lay
 use reasonscape_points::Value;
 
 use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
+use crate::accuracy_label;
 
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 24;
@@ -15,7 +16,7 @@ const WIDE: f64 = 20.0;
 pub fn projection_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
     let panel = |grid: &AccuracyGrid| {
         let (axis, positions) = horizontal_axis(&grid.axes[0]);
-        let mut panel = Panel::new(grid.task.as_str(), axis, Axis::percent("accuracy"));
+        let mut panel = Panel::new(grid.task.as_str(), axis, Axis::percent(accuracy_label(grid.mode)));
         for cells in grid.by_eval() {
             let point = |cell: &AccuracyGridCell| {
                 Some(between(positions[cell.value_indices[0]], cell, cell.estimate.point?))
@@ -43,7 +44,7 @@ pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
             let [x, y] = [&grid.axes[0], &grid.axes[1]];
             Some(
                 Panel::new(title, Axis::linear(&x.parameter), Axis::linear(&y.parameter))
-                    .layer(Layer::Heatmap(heatmap(x, y, cells))),
+                    .layer(Layer::Heatmap(heatmap(accuracy_label(grid.mode), x, y, cells))),
             )
         })
         .collect();
@@ -53,7 +54,7 @@ pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
 }
 
 /// The largest value of the vertical parameter is at the top, as on an axis.
-fn heatmap(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heatmap {
+fn heatmap(label: &str, x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell]) -> Heatmap {
     let mut table = vec![Cell::default(); x.values.len() * y.values.len()];
     for cell in cells.iter().filter(|cell| cell.estimate.point.is_some()) {
         let row = y.values.len() - 1 - cell.value_indices[1];
@@ -68,7 +69,7 @@ fn heatmap(x: &AccuracyGridAxis, y: &AccuracyGridAxis, cells: &[AccuracyGridCell
         columns: x.values.iter().map(ToString::to_string).collect(),
         cells: table,
         range: Some(ChartBounds::new(0.0, 1.0)),
-        label: "accuracy".to_owned(),
+        label: label.to_owned(),
         percent: true,
         ..Heatmap::default()
     }

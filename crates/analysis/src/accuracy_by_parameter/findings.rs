@@ -15,15 +15,12 @@ pub fn surface_range(grid: &AccuracyGrid, cells: &[AccuracyGridCell]) -> Option<
     let best = known().max_by(|a, b| a.estimate.low.total_cmp(&b.estimate.low))?;
     let worst = known().min_by(|a, b| a.estimate.high.total_cmp(&b.estimate.high))?;
     let describe = |cell: &AccuracyGridCell| {
-        format!(
-            "{:.2} ± {:.2} at {}",
-            cell.estimate.center,
-            cell.estimate.margin,
-            grid.coordinates(&cell.value_indices)
-        )
+        Some(format!("{} at {}", cell.estimate.to_text(3)?, grid.coordinates(&cell.value_indices)))
     };
-    (best.estimate.low > worst.estimate.high)
-        .then(|| format!("from {} to {}", describe(best), describe(worst)))
+    if best.estimate.low <= worst.estimate.high {
+        return None;
+    }
+    Some(format!("from {} to {}", describe(best)?, describe(worst)?))
 }
 
 /// How accuracy changes from the first value to the last.

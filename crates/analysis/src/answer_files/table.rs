@@ -3,6 +3,7 @@
 use reasonscape_metrics::MetricsSummary;
 
 use super::AnswerSummary;
+use crate::estimate_text;
 use crate::tables::{Cell, Table};
 
 /// A metric of the summary.
@@ -40,6 +41,10 @@ fn metrics(found: &MetricsSummary) -> Vec<Metric> {
         usual("latency_mean_ms", found.latency_mean_ms, 1),
         usual("latency_p95_ms", found.latency_p95_ms, 1),
         sometimes("mode_accuracy", found.mode_accuracy, 3),
+        sometimes("pass_at_k", found.pass_at_k, 3),
+        sometimes("pass_hat_k", found.pass_hat_k, 3),
+        sometimes("variance_problems", found.variance_problems, 4),
+        sometimes("variance_sampling", found.variance_sampling, 4),
         sometimes("stability", found.stability, 3),
         sometimes("sce_per_task_mean", found.sce_per_task_mean, 3),
         sometimes("determinism_index", found.determinism_index, 3),
@@ -53,6 +58,10 @@ impl Metric {
             "err" => Some("err = usr"),
             "usr" => None,
             "mode_accuracy" => Some("majority vote (maj@k)"),
+            "pass_at_k" => Some("pass@k"),
+            "pass_hat_k" => Some("pass^k"),
+            "variance_problems" => Some("variance between problems"),
+            "variance_sampling" => Some("variance between samples"),
             name => Some(name),
         }
     }
@@ -106,19 +115,19 @@ fn shown_counts(models: &[&MetricsSummary]) -> Vec<usize> {
         .collect()
 }
 
-/// `0.812 ± 0.021`, with half the width of the confidence interval.
-fn with_margin(metric: &Metric, found: &MetricsSummary) -> Option<String> {
+/// `0.812 (0.790 to 0.832)`: the metric with its confidence interval.
+fn with_interval(metric: &Metric, found: &MetricsSummary) -> Option<String> {
     let decimals = metric.decimals;
     let value = metric.value?;
     let bounds = found.details.get(metric.name).and_then(|detail| detail.low.zip(detail.high));
     Some(match bounds {
-        Some((low, high)) => format!("{value:.decimals$} ± {:.decimals$}", (high - low) / 2.0),
+        Some((low, high)) => estimate_text(value, low, high, decimals),
         None => format!("{value:.decimals$}"),
     })
 }
 
 fn one(found: &MetricsSummary, skipped: u64) -> Table {
-    let mut table = Table::new(&["metric", "value ± 95 % CI", "n"]);
+    let mut table = Table::new(&["metric", "value (95 % CI)", "n"]);
     for place in shown_counts(&[found]) {
         let (name, count) = counts(found)[place];
         table.push(vec![
@@ -139,7 +148,7 @@ fn one(found: &MetricsSummary, skipped: u64) -> Table {
         let n = found.details.get(metric.name).filter(|_| metric.value.is_some());
         table.push(vec![
             Cell::text(label),
-            with_margin(metric, found).map_or(Cell::Missing, Cell::Formatted),
+            with_interval(metric, found).map_or(Cell::Missing, Cell::Formatted),
             Cell::Formatted(n.map_or_else(String::new, |detail| detail.n.to_string())),
         ]);
     }
@@ -171,7 +180,7 @@ fn side_by_side(models: &[(String, MetricsSummary)], skipped: u64) -> Table {
         let each = all.iter().zip(&listed).map(|(found, metrics)| {
             let metric = &metrics[place];
             let fewer = found.details.get(metric.name).filter(|detail| detail.n != found.n);
-            with_margin(metric, found).map_or(Cell::Missing, |shown| {
+            with_interval(metric, found).map_or(Cell::Missing, |shown| {
                 Cell::Formatted(
                     fewer.map_or_else(|| shown.clone(), |detail| format!("{shown} (n {})", detail.n)),
                 )

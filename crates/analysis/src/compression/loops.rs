@@ -225,7 +225,13 @@ mod tests {
     }
 
     fn trial(outcome: Outcome, size: u64, tokens: f64) -> CompressedTrial {
-        CompressedTrial { outcome, size, completion_tokens: Some(tokens as u64), tokens: Some(tokens) }
+        CompressedTrial {
+            outcome,
+            size,
+            completion_tokens: Some(tokens as u64),
+            tokens: Some(tokens),
+            problem: None,
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
-use crate::{Leaderboard, Pairwise, ScoreMethod};
+use crate::{IntervalEstimate, Leaderboard, Pairwise, ScoreMethod, TaskScore, accuracy_label};
 
 /// ReasonScores with their intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
@@ -34,12 +34,14 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         .iter()
         .flat_map(|row| {
             board.tasks.iter().map(|task| match row.tasks.get(task) {
-                Some(task) => Cell {
-                    value: Some(f64::midpoint(task.low, task.high)),
-                    interval: Some(Bounds::new(task.low, task.high)),
-                    text: format!("{:.0}", 50.0 * (task.low + task.high)),
+                Some(TaskScore {
+                    accuracy: IntervalEstimate { low, high, point: Some(point), .. }, ..
+                }) => Cell {
+                    value: Some(*point),
+                    interval: Some(Bounds::new(*low, *high)),
+                    text: format!("{:.1}", 100.0 * point),
                 },
-                None => Cell::default(),
+                _ => Cell::default(),
             })
         })
         .collect();
@@ -49,11 +51,11 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         cells,
         palette: Palette::Sequential,
         range: Some(Bounds::new(0.0, 1.0)),
-        label: "accuracy".to_owned(),
+        label: accuracy_label(board.mode.name()).to_owned(),
         percent: true,
     };
     let figure = Figure::new("Accuracy by model and task")
-        .subtitle(format!("center and bounds of the 95 % confidence interval by {}", board.mode))
+        .subtitle(format!("in percent, estimated by {}, with 95 % confidence intervals", board.mode))
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
     with_left_out_note(figure, board.rows.len(), max)
 }

@@ -57,8 +57,8 @@ pub(super) async fn parameter_curves(
         let mut blocks = vec![
             Block::Text(format!(
                 "The threshold is the parameter value at which accuracy by {mode} is 50 %, from a logistic curve, with its \
-                 95 % confidence interval (profile likelihood). A threshold outside the tested range is an extrapolation, \
-                 and the finding marks it as one."
+                 95 % confidence interval (profile likelihood). Where accuracy doesn't cross 50 % within the tested values, the \
+                 threshold is not reached."
             )),
             Block::Figure(Box::new(threshold_figure(&found.rows, confidence))),
         ];
@@ -83,27 +83,13 @@ pub(super) async fn parameter_curves(
 }
 
 fn threshold_table(rows: &[ThresholdRow]) -> Table {
-    let mut table = Table::new(&[
-        "task",
-        "parameter",
-        "name",
-        "threshold",
-        "95 % CI low",
-        "95 % CI high",
-        "finding",
-        "trials",
-    ]);
+    let mut table = Table::new(&["task", "parameter", "name", "threshold (95 % CI)", "finding", "trials"]);
     for row in rows {
-        let of_curve = |value: fn(&crate::ThresholdCurve) -> Option<f64>| {
-            Cell::optional(row.curve.as_ref().and_then(value), 1)
-        };
         table.push(vec![
             Cell::text(&row.task),
             Cell::text(&row.parameter),
             Cell::text(&row.label),
-            of_curve(|curve| curve.x50),
-            of_curve(|curve| curve.low),
-            of_curve(|curve| curve.high),
+            Cell::Formatted(row.threshold_text()),
             Cell::text(&row.finding),
             Cell::Number(row.n as f64, 0),
         ]);

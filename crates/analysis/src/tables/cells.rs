@@ -14,12 +14,9 @@ impl Cell {
         Self::text(task.map_or("all", String::as_str))
     }
 
-    /// A proportion with its margin; missing without trials.
-    pub(super) fn estimate(bounds: &IntervalEstimate) -> Self {
-        match bounds.point {
-            Some(_) => Self::Formatted(format!("{:.3} ± {:.3}", bounds.center, bounds.margin)),
-            None => Self::Missing,
-        }
+    /// A proportion with its confidence interval; missing without trials.
+    pub(crate) fn estimate(bounds: &IntervalEstimate) -> Self {
+        bounds.to_text(3).map_or(Self::Missing, Self::Formatted)
     }
 
     /// A value that the log doesn't record.

@@ -57,8 +57,9 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
         "incorrect",
         "truncated",
         "repetition loops",
-        "Cliff's delta",
+        "at equal length",
         "correct have",
+        "Cliff's delta, not adjusted",
         "trials",
     ]);
     let quartiles_cell = |stats: &OutcomeStats| {
@@ -71,7 +72,7 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
         })
     };
     for row in &found.rows {
-        let effect = measure.effect(row);
+        let (effect, adjusted) = (measure.effect(row), row.equal_length_effect.as_ref());
         table.push(vec![
             Cell::text(&row.group.label),
             Cell::task(row.group.task.as_ref()),
@@ -79,10 +80,11 @@ pub fn display_table(found: &Compression, measure: CompressionMeasure) -> Table 
             quartiles_cell(&row.incorrect),
             if row.group.truncation_known { quartiles_cell(&row.truncated) } else { Cell::unknown() },
             loops_cell(row),
+            adjusted.map_or(Cell::Missing, |effect| Cell::Formatted(effect.percent_text())),
+            adjusted.map_or(Cell::Missing, |effect| Cell::Formatted(effect.verdict().to_owned())),
             effect.map_or(Cell::Missing, |effect| {
                 Cell::Formatted(format!("{:+.2} ({:+.2} to {:+.2})", effect.delta, effect.low, effect.high))
             }),
-            effect.map_or(Cell::Missing, |effect| Cell::Formatted(verdict(effect).to_owned())),
             Cell::count(row.n),
         ]);
     }
@@ -129,14 +131,6 @@ pub fn export_entropy_table(found: &EntropyByParameter) -> Table {
     found.rows.iter().map(row).collect()
 }
 
-fn verdict(effect: &EffectSize) -> &'static str {
-    match (effect.clear, effect.delta > 0.0) {
-        (false, _) => "not significant",
-        (true, true) => "more",
-        (true, false) => "fewer",
-    }
-}
-
 /// `3 (1.0 to 8.5 %)`; missing if no trial has bits per token.
 fn loops_cell(row: &CompressionRow) -> Cell {
     let loops = &row.loops;
@@ -167,7 +161,12 @@ pub fn export_table(found: &Compression) -> Table {
                 .optional_number(format!("{measure}_delta_high"), effect.map(|effect| effect.high), 4)
                 .optional_number(format!("{measure}_auc"), effect.map(|effect| effect.auc), 4);
         }
+        let adjusted = row.equal_length_effect;
         cells
+            .optional_number("equal_length_ratio", adjusted.map(|effect| effect.ratio), 4)
+            .optional_number("equal_length_ratio_low", adjusted.map(|effect| effect.low), 4)
+            .optional_number("equal_length_ratio_high", adjusted.map(|effect| effect.high), 4)
+            .optional_number("length_correlation", adjusted.and_then(|effect| effect.length_correlation), 4)
             .count("loops", row.loops.count)
             .count("loops_of", row.loops.of)
             .number("loop_bits_below", row.loops.rule.bits_below, 4)

@@ -3,6 +3,7 @@
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::EvalSummary;
+use crate::labels::accuracy_label_of;
 
 /// The table for readers.
 pub fn display_table(rows: &[EvalSummary]) -> Table {
@@ -13,7 +14,7 @@ pub fn display_table(rows: &[EvalSummary]) -> Table {
         "points",
         "trials",
         "missing",
-        "accuracy",
+        accuracy_label_of(rows.iter().map(|row| row.mode)),
         "truncated",
         "mean tokens",
         "limit used",

@@ -68,10 +68,7 @@ fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
         for (task, estimates) in &row.tasks {
             for (family, modes) in families(wanted) {
                 let mut cells = vec![Cell::text(&row.label), Cell::text(task), Cell::text(family)];
-                cells.extend(modes.iter().map(|mode| {
-                    let estimate = estimates[mode.name()];
-                    Cell::Formatted(format!("{:.3} ± {:.3}", estimate.center, estimate.margin))
-                }));
+                cells.extend(modes.iter().map(|mode| Cell::estimate(&estimates[mode.name()])));
                 table.push(cells);
             }
         }
@@ -94,7 +91,8 @@ pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
                 GroupBy::Task => table_rows.extend(row.tasks.iter().map(|(task, estimates)| {
                     let accuracy = estimates[mode.name()];
                     let interval = [accuracy.center, accuracy.margin, accuracy.low, accuracy.high];
-                    with_interval(first.clone().text("base_task", task).text("task", task), *mode, interval)
+                    let task = first.clone().text("base_task", task).text("task", task);
+                    with_interval(task, *mode, interval).optional_number("point", accuracy.point, 4)
                 })),
             }
         }

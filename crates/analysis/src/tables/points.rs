@@ -3,16 +3,15 @@
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::PointSummary;
+use crate::labels::accuracy_label_of;
 use crate::summaries::varying_params;
 
 /// The table for readers.
 pub fn display_table(rows: &[PointSummary]) -> Table {
-    let mut table =
-        Table::new(&["eval", "task", "params", "accuracy", "n", "n_e", "n_t", "g", "missing", "low", "high"]);
+    let accuracy = accuracy_label_of(rows.iter().map(|row| row.mode));
+    let mut table = Table::new(&["eval", "task", "params", accuracy, "n", "n_e", "n_t", "g", "missing"]);
     let varying = varying_params(rows);
     for row in rows {
-        let is_known = row.n > 0;
-        let known = |number| if is_known { Cell::Number(number, 3) } else { Cell::Missing };
         table.push(vec![
             Cell::text(&row.label),
             Cell::text(&row.task),
@@ -23,8 +22,6 @@ pub fn display_table(rows: &[PointSummary]) -> Table {
             Cell::truncated_count(row.n_t, row.truncation_known),
             Cell::Number(row.g, 1),
             Cell::count(row.missing),
-            known(row.estimate.low),
-            known(row.estimate.high),
         ]);
     }
     table

@@ -49,10 +49,7 @@ fn with_tasks(board: &Leaderboard, tasks: &[String]) -> Table {
             Cell::optional(row.reason_score_per_1k_tokens, 0),
         ];
         cells.extend(tasks.iter().map(|task| match row.tasks.get(task) {
-            Some(task) => {
-                let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
-                Cell::Formatted(format!("{center:.2} ± {margin:.2}"))
-            }
+            Some(task) => Cell::estimate(&task.accuracy),
             None => Cell::Missing,
         }));
         if !tasks.is_empty() {
@@ -143,6 +140,7 @@ pub fn export_table(board: &Leaderboard) -> Table {
                 ("g", task.map(|task| task.g)),
                 ("low", task.map(|task| task.low)),
                 ("high", task.map(|task| task.high)),
+                ("point", task.and_then(|task| task.accuracy.point)),
             ] {
                 cells = cells.optional_number(format!("{name}_{counter}"), value, 4);
             }

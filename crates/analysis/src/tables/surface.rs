@@ -5,14 +5,14 @@ use reasonscape_points::Value;
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
 use crate::AccuracyGrid;
+use crate::labels::accuracy_label_of;
 
 /// The table for readers.
 pub fn display_table(grids: &[AccuracyGrid]) -> Table {
-    let mut table =
-        Table::new(&["eval", "task", "at", "accuracy", "n", "truncated", "points", "low", "high"]);
+    let accuracy = accuracy_label_of(grids.iter().map(|grid| grid.mode));
+    let mut table = Table::new(&["eval", "task", "at", accuracy, "n", "truncated", "points"]);
     for grid in grids {
         for cell in &grid.cells {
-            let known = |number| if cell.n > 0 { Cell::Number(number, 3) } else { Cell::Missing };
             table.push(vec![
                 Cell::text(&cell.label),
                 Cell::text(&grid.task),
@@ -21,8 +21,6 @@ pub fn display_table(grids: &[AccuracyGrid]) -> Table {
                 Cell::count(cell.n),
                 Cell::truncated_count(cell.n_t, cell.truncation_known),
                 Cell::count(cell.points),
-                known(cell.estimate.low),
-                known(cell.estimate.high),
             ]);
         }
     }

@@ -6,32 +6,15 @@ use crate::ThresholdRow;
 
 /// The table for readers.
 pub fn display_table(rows: &[ThresholdRow]) -> Table {
-    let columns = [
-        "eval",
-        "task",
-        "parameter",
-        "value at 50 %",
-        "CI low",
-        "CI high",
-        "crossing",
-        "misfit p",
-        "n",
-        "tested",
-    ];
+    let columns = ["eval", "task", "parameter", "value at 50 % (CI)", "misfit p", "n", "tested"];
     let mut table = Table::new(&columns);
     for row in rows {
         let curve = row.curve.as_ref();
-        let number = |number: Option<f64>| Cell::optional(number, 2);
         table.push(vec![
             Cell::text(&row.label),
             Cell::text(&row.task),
             Cell::text(&row.parameter),
-            number(curve.and_then(|curve| curve.x50)),
-            number(curve.and_then(|curve| curve.low)),
-            number(curve.and_then(|curve| curve.high)),
-            Cell::Formatted(
-                curve.map_or_else(|| "cannot tell".to_owned(), |curve| curve.crossing.to_string()),
-            ),
+            Cell::Formatted(row.threshold_text()),
             Cell::optional(curve.and_then(|curve| curve.lack_of_fit.p), 3),
             Cell::count(row.n),
             match row.tested.as_slice() {
@@ -64,6 +47,10 @@ pub fn export_table(rows: &[ThresholdRow]) -> Table {
             .optional_number("x50", curve.and_then(|curve| curve.x50), 4)
             .optional_number("low", curve.and_then(|curve| curve.low), 4)
             .optional_number("high", curve.and_then(|curve| curve.high), 4)
+            .optional_text(
+                "not_reached",
+                curve.and_then(|curve| curve.not_reached).map(|side| side.to_string()),
+            )
             .optional_number("intercept", curve.map(|curve| curve.intercept), 4)
             .optional_number("slope", curve.map(|curve| curve.slope), 4)
             .optional_number("slope_p", curve.map(|curve| curve.slope_p), 4)

@@ -3,18 +3,20 @@
 use super::hazard::token_quantile_cell;
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{BudgetOutcome, TokenCost, TokensRow, in_percent};
+use crate::labels::accuracy_label_of;
+use crate::{BudgetOutcome, TokenCost, TokensRow, estimate_text, in_percent};
 
 /// The table for readers.
 pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
+    let accuracy = accuracy_label_of(rows.iter().map(|row| row.mode));
     let mut table = Table::new(&[
         "name".to_owned(),
         "task".to_owned(),
         "trials".to_owned(),
-        "accuracy".to_owned(),
+        accuracy.to_owned(),
         "mean tokens".to_owned(),
         format!("tokens for {} % of correct", in_percent(keep)),
-        "accuracy at that limit".to_owned(),
+        format!("{accuracy} at that limit"),
         "mean tokens at that limit".to_owned(),
         "exact up to".to_owned(),
     ]);
@@ -37,10 +39,10 @@ pub fn display_table(rows: &[TokensRow], keep: f64) -> Table {
     table
 }
 
-/// `412 ± 20`; a single trial has no margin.
+/// `412 (392 to 432)`; a single trial has no interval.
 fn token_cost_cell(cost: &TokenCost) -> Cell {
     Cell::Formatted(match (cost.low, cost.high) {
-        (Some(low), Some(high)) => format!("{:.0} ± {:.0}", cost.mean, (high - low) / 2.0),
+        (Some(low), Some(high)) => estimate_text(cost.mean, low, high, 0),
         _ => format!("{:.0}", cost.mean),
     })
 }
@@ -54,7 +56,7 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
         "correct",
         "incorrect",
         "truncated",
-        "accuracy",
+        accuracy_label_of(rows.iter().map(|row| row.mode)),
         "mean tokens",
         "tokens per correct answer",
     ]);
@@ -62,7 +64,7 @@ pub fn display_budgets_table(rows: &[TokensRow]) -> Table {
         let mark = if outcome.exact { "" } else { "≥ " };
         let price = outcome.tokens_per_correct.map_or(Cell::Missing, |price| {
             Cell::Formatted(match (price.low, price.high) {
-                (Some(low), Some(high)) => format!("{:.0} ({low:.0} to {high:.0})", price.mean),
+                (Some(low), Some(high)) => estimate_text(price.mean, low, high, 0),
                 _ => format!("{:.0}", price.mean),
             })
         });
@@ -123,12 +125,14 @@ pub fn export_table(rows: &[TokensRow]) -> Table {
             .count("n", row.n)
             .count("without_tokens", row.without_tokens)
             .optional_count("exact_up_to", row.exact_up_to)
+            .optional_number("accuracy", now.and_then(|now| now.accuracy.point), 4)
             .optional_number("accuracy_low", now.map(|now| now.accuracy.low), 4)
             .optional_number("accuracy_high", now.map(|now| now.accuracy.high), 4)
             .optional_number("keep", sufficient.map(|sufficient| sufficient.keep), 2)
             .optional_count("enough", sufficient.and_then(|sufficient| sufficient.tokens.tokens))
             .optional_count("enough_low", sufficient.and_then(|sufficient| sufficient.tokens.low))
             .optional_count("enough_high", sufficient.and_then(|sufficient| sufficient.tokens.high))
+            .optional_number("then_accuracy", then.and_then(|then| then.accuracy.point), 4)
             .optional_number("then_accuracy_low", then.map(|then| then.accuracy.low), 4)
             .optional_number("then_accuracy_high", then.map(|then| then.accuracy.high), 4);
         let numbers = with_token_cost(numbers, "mean_tokens", now.map(|now| now.mean_tokens));

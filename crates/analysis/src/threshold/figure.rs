@@ -4,7 +4,7 @@ use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 
 use reasonscape_stats::logistic::Crossing;
 
-use super::ThresholdRow;
+use super::{Side, ThresholdCurve, ThresholdRow};
 
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 24;
@@ -40,10 +40,9 @@ pub fn threshold_figure(rows: &[ThresholdRow], confidence: f64) -> Figure {
             "an interval without a cap extends beyond the edge; a dot at its end is a bound, not an estimate",
         );
     }
-    let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows, axis_range(rows)).len()).sum::<usize>();
+    let not_drawn = by_task.iter().map(|rows| rows.len() - dots(rows).len()).sum::<usize>();
     if not_drawn > 0 {
-        figure =
-            figure.note(format!("not shown because unknown or far outside the tested range: {not_drawn}"));
+        figure = figure.note(format!("not shown because unknown: {not_drawn}"));
     }
     if rows.iter().any(|row| row.curve.as_ref().is_some_and(|curve| curve.lack_of_fit.is_overdispersed)) {
         figure = figure.note("* the curve fits poorly, so the confidence interval is too narrow");
@@ -71,7 +70,7 @@ fn panel(rows: &[ThresholdRow]) -> Panel {
     if low < high {
         panel = panel.layer(Layer::vertical("tested from", low)).layer(Layer::vertical("to", high));
     }
-    panel.layer(Layer::dots("", dots(rows, axis_range)))
+    panel.layer(Layer::dots("", dots(rows)))
 }
 
 /// The smallest and the largest value with trials.
@@ -80,29 +79,36 @@ fn tested(rows: &[ThresholdRow]) -> (f64, f64) {
     tested.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
 }
 
-/// The range of the axis: the tested range plus half of it on either side, since the curve can't be trusted farther out.
+/// The range of the axis: the tested range with a margin, so that dots at its ends are whole.
 fn axis_range(rows: &[ThresholdRow]) -> (f64, f64) {
     match tested(rows) {
-        (low, high) if low < high => (low - 0.5 * (high - low), high + 0.5 * (high - low)),
+        (low, high) if low < high => (low - 0.1 * (high - low), high + 0.1 * (high - low)),
         (only, _) if only.is_finite() => (only - 1.0, only + 1.0),
         _ => (0.0, 1.0),
     }
 }
 
-/// The thresholds within the axis range; one with only a bound is drawn at that bound.
-fn dots(rows: &[ThresholdRow], (left, right): (f64, f64)) -> Vec<Point> {
+/// The thresholds. One that isn't reached is drawn at its bound, or at the end of the tested values.
+fn dots(rows: &[ThresholdRow]) -> Vec<Point> {
     let dot = |(name, row): (usize, &ThresholdRow)| {
         let curve = row.curve.as_ref()?;
-        let x = curve.x50.or(curve.low).or(curve.high).filter(|x| (left..=right).contains(x))?;
-        let low = curve.low.filter(|low| *low >= left).unwrap_or(f64::NEG_INFINITY);
-        let high = curve.high.filter(|high| *high <= right).unwrap_or(f64::INFINITY);
-        Some(Point::between(x, name as f64, low, high))
+        let x = match curve.not_reached {
+            Some(Side::Above) => curve.low.or(row.tested.last().copied()),
+            Some(Side::Below) => curve.high.or(row.tested.first().copied()),
+            None => curve.x50,
+        };
+        let low = curve.low.unwrap_or(f64::NEG_INFINITY);
+        let high = curve.high.unwrap_or(f64::INFINITY);
+        Some(Point::between(x?, name as f64, low, high))
     };
     rows.iter().enumerate().filter_map(dot).collect()
 }
 
 fn is_one_sided(row: &ThresholdRow) -> bool {
-    row.curve.as_ref().is_some_and(|curve| curve.low.is_some() != curve.high.is_some())
+    let is_open = |curve: &ThresholdCurve| {
+        curve.not_reached.is_some() || curve.x50.is_some() && (curve.low.is_none() || curve.high.is_none())
+    };
+    row.curve.as_ref().is_some_and(is_open)
 }
 
 /// Adds a line at each threshold to the panels of a figure of projections. `along` names the task and the parameter of each

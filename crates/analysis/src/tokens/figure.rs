@@ -6,7 +6,7 @@ use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::Confidence;
 
 use super::{BudgetOutcome, TokensRow};
-use crate::in_percent;
+use crate::{accuracy_label, in_percent};
 
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
@@ -25,7 +25,7 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     ));
     let (is_one, left_out) = (tasks.len() == 1, tasks.len().saturating_sub(MAX_PANELS));
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {
-        let mut panel = Panel::new(task, Axis::log("token limit"), Axis::percent("accuracy"));
+        let mut panel = Panel::new(task, Axis::log("token limit"), Axis::percent(accuracy_label(mode)));
         for row in &rows {
             panel = panel.layer(Layer::line(&row.group.label, curve(row, |outcome| outcome.budget as f64)));
         }
@@ -36,7 +36,8 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
         }
         figure = figure.panel(panel);
         if is_one {
-            let spent_panel = Panel::new(task, Axis::log("mean tokens per trial"), Axis::percent("accuracy"));
+            let spent_panel =
+                Panel::new(task, Axis::log("mean tokens per trial"), Axis::percent(accuracy_label(mode)));
             figure = figure.columns(2).panel(rows.iter().fold(spent_panel, |panel, row| {
                 panel.layer(Layer::line(&row.group.label, curve(row, |outcome| outcome.mean_tokens.mean)))
             }));
@@ -52,12 +53,9 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
 fn curve(row: &TokensRow, x: fn(&BudgetOutcome) -> f64) -> Vec<Point> {
     let point = |outcome: &BudgetOutcome| {
         let accuracy = outcome.accuracy;
-        // The estimate of some modes has no point where nothing was completed.
-        let middle = accuracy.point.unwrap_or(accuracy.center);
-        (x(outcome) > 0.0).then(|| {
-            let (low, high) = (accuracy.low.min(middle), accuracy.high.max(middle));
-            Point::between(x(outcome), middle, low, high)
-        })
+        // Some modes have no estimate where nothing was completed.
+        let estimate = accuracy.point.filter(|_| x(outcome) > 0.0)?;
+        Some(Point::between(x(outcome), estimate, accuracy.low, accuracy.high))
     };
     row.budgets.iter().filter_map(point).collect()
 }

@@ -391,3 +391,36 @@ async fn marks_only_rise_and_come_through_an_export() {
     assert_eq!(reader.all_marks().unwrap(), [mark("a", 100), mark("b", 1)]);
     assert!(reader.find(&entry(0).id).unwrap().unwrap().marked);
 }
+
+/// The files beside a cache, with their contents.
+fn files(dir: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(dir).unwrap().map(|found| found.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[tokio::test]
+async fn opening_untouched_changes_no_file() {
+    let assert_reads = |path: &Path, numbers: std::ops::Range<u64>| {
+        let before = files(path.parent().unwrap());
+        let reader = Cache::open_untouched(path).unwrap().reader().unwrap();
+        for number in numbers {
+            assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+        }
+        drop(reader);
+        assert_eq!(files(path.parent().unwrap()), before);
+    };
+    let (_dir, path) = temp_cache_path();
+    drop(cache_with(&path, 0..2));
+    assert_reads(&path, 0..2);
+    // Beside a process that writes: its entries are still in the log.
+    let writer = Cache::open(&path).unwrap().writer().unwrap();
+    writer.store(entry(2)).await.unwrap();
+    assert_reads(&path, 0..3);
+    // After that process was killed.
+    let (killed, _) = temp_cache_path();
+    for (file, bytes) in files(path.parent().unwrap()) {
+        std::fs::write(killed.path().join(file.file_name().unwrap()), bytes).unwrap();
+    }
+    assert!(files(killed.path()).len() == 3, "the database, its log and the index of the log");
+    assert_reads(&killed.path().join("cache.sqlite"), 0..3);
+}

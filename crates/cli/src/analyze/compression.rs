@@ -101,7 +101,9 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
         return;
     }
     global.caption(format_args!(
-        "{}: median (quartiles); delta is Cliff's delta of correct versus incorrect trials: 1 if every correct one has more",
+        "{}: median (quartiles); at equal length: bits per token of correct answers relative to incorrect ones of the same \
+         length, by regression; delta is Cliff's delta of correct versus incorrect trials: 1 if every correct one has more, \
+         mostly because of length",
         measure.label()
     ));
     if rows.len() <= MAX_LISTED {
@@ -109,11 +111,11 @@ fn print_notes(found: &Found, measure: CompressionMeasure, global: Global) {
             global.caption(format_args!("{}: {}", row.group.title(), row.finding));
         }
     } else {
-        let is_clear = |row: &&CompressionRow| row.bits_effect.is_some_and(|effect| effect.clear);
+        let is_clear = |row: &&CompressionRow| row.equal_length_effect.is_some_and(|effect| effect.clear);
         let (clear, loops) =
             (rows.iter().filter(is_clear).count(), rows.iter().map(|row| row.loops.count).sum());
         global.caption(format_args!(
-            "in {clear} of {} rows bits per token differ between correct and incorrect answers; repetition loops: {}",
+            "in {clear} of {} rows bits per token differ between correct and incorrect answers of equal length; repetition loops: {}",
             rows.len(),
             pluralize(loops, "trial")
         ));

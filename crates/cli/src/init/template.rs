@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasonscape_study::Study;
+use reasonscape_study::{KeyAddress, Study};
 
 /// A provider that `--provider` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -42,17 +42,15 @@ impl KnownProvider {
     /// Its address, with an example of a model that accepts every built-in sampler.
     pub(super) fn target(self) -> EvalTarget {
         let (model, base_url, api, api_key_env) = match self {
-            Self::OpenAi => {
-                ("gpt-4.1-mini", "https://api.openai.com/v1", "openai-chat", Some("OPENAI_API_KEY"))
-            }
+            Self::OpenAi => ("gpt-4.1-mini", KeyAddress::OPENAI.1, "openai-chat", Some(KeyAddress::OPENAI.0)),
             Self::Anthropic => {
-                ("claude-haiku-4-5", "https://api.anthropic.com/v1", "anthropic", Some("ANTHROPIC_API_KEY"))
+                ("claude-haiku-4-5", KeyAddress::ANTHROPIC.1, "anthropic", Some(KeyAddress::ANTHROPIC.0))
             }
             Self::OpenRouter => (
                 "meta-llama/llama-3.3-70b-instruct",
-                "https://openrouter.ai/api/v1",
+                KeyAddress::OPENROUTER.1,
                 "openai-chat",
-                Some("OPENROUTER_API_KEY"),
+                Some(KeyAddress::OPENROUTER.0),
             ),
             Self::Ollama => ("llama3.2:3b", "http://127.0.0.1:11434/v1", "openai-chat", None),
         };

@@ -6,10 +6,12 @@ mod hazard;
 mod landscape;
 mod outcomes;
 mod planted;
+mod point_estimates;
 mod report;
 mod similarity;
 mod small;
 mod tokens;
+mod variance;
 
 use std::collections::BTreeMap;
 
@@ -84,7 +86,7 @@ fn score_rows_have_documented_keys() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&row["score"]), ["center", "ci_high", "ci_low", "margin"]);
     assert_eq!(keys(&row["tasks"]), ["arithmetic", "boolean", "sort"]);
-    assert_eq!(keys(&row["tasks"]["sort"]), ["g", "high", "low", "n", "n_e", "n_t", "n_u"]);
+    assert_eq!(keys(&row["tasks"]["sort"]), ["accuracy", "g", "high", "low", "n", "n_e", "n_t", "n_u"]);
     assert_eq!(
         (&row["eval_id"], &row["model"], &row["template"], &row["sampler"]),
         (&json!("a00001"), &json!("org/strong"), &json!("zeroshot"), &json!("greedy"))

@@ -87,7 +87,11 @@ fn notes_calibration_near_chance() {
     let near = ["estimate", "--n", "100", "--correct", "55", "--guess", "50"];
     let run = reasonscape(&near);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("K_P gives 0.") && run.stderr.starts_with("note: "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the interval of K_P is 0.") && run.stderr.starts_with("note: "),
+        "{}",
+        run.stderr
+    );
     assert_eq!(reasonscape(&[&near[..], &["--quiet"]].concat()).stderr, "");
     assert_eq!(reasonscape(&[&near[..], &["--mode", "K_P"]].concat()).stderr, "");
 }

@@ -59,6 +59,11 @@ const EFFECTS: &[Effect] = &[
     ("analyze scores", JSON, &["--truncation", "pass"]),
     ("analyze scores", JSON, &["--literal"]),
     ("analyze scores", JSON, &["--stability"]),
+    ("analyze scores", JSON, &["--method", "bootstrap"]),
+    ("analyze scores", JSON, &["--ties", "v2"]),
+    ("analyze cluster", JSON, &["--filter", "base_task=sort"]),
+    ("analyze cluster", JSON, &["--first", "8"]),
+    ("analyze cluster", JSON, &["--by", "base_task"]),
     ("analyze pairwise", JSON, &["--filter", "base_task=sort"]),
     ("analyze pairwise", JSON, &["--first", "8"]),
     ("analyze pairwise", JSON, &["--mode", "E_O"]),
@@ -130,6 +135,11 @@ const EFFECTS: &[Effect] = &[
     ("analyze hazard", JSON, &["--by", "eval"]),
     ("analyze hazard", &[], &["--bins"]),
     ("analyze hazard", JSON, &["--width", "64"]),
+    ("analyze variance", JSON, &["--filter", "base_task=sort"]),
+    ("analyze variance", JSON, &["--first", "8"]),
+    ("analyze variance", JSON, &["--confidence", "0.8"]),
+    ("analyze variance", JSON, &["--by", "eval"]),
+    ("analyze variance", &[], &["--pass"]),
     ("analyze tokens", JSON, &["--filter", "base_task=sort"]),
     ("analyze tokens", JSON, &["--first", "8"]),
     ("analyze tokens", JSON, &["--confidence", "0.8"]),
@@ -264,6 +274,8 @@ fn files_are_written_where_an_option_says() {
         &["--guessing", "raw"],
         &["--truncation", "pass"],
         &["--title", "Another title"],
+        &["--method", "bootstrap"],
+        &["--ties", "v2"],
     ] {
         assert_ne!(report(option), plain, "{option:?}");
     }

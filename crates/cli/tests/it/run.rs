@@ -1,5 +1,6 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
+mod coverage;
 mod datasets;
 mod echoed_secrets;
 mod interrupt;
@@ -267,10 +268,10 @@ fn precision_samples_each_point_until_reached() {
     assert!(note.contains("an upper bound"), "{note}");
     let coarse = env.run_to_end(&["--precision", "0.2"]);
     let fine = env.run_to_end(&["--precision", "0.08"]);
-    // 32 tests a point are enough for 0.2; nine in ten needs about 55 for 0.08, and never 256.
-    assert_eq!(sum(&coarse, "answered"), 96);
+    // One round of 16 tests is enough for 0.2; nine in ten needs about 55 for 0.08, and never 256.
+    assert_eq!(sum(&coarse, "answered"), 48);
     let asked = sum(&fine, "cached") + sum(&fine, "answered");
-    assert!(sum(&fine, "cached") == 96 && (120..768).contains(&asked), "{fine}");
+    assert!(sum(&fine, "cached") == 48 && (96..768).contains(&asked), "{fine}");
     assert_eq!(sum(&env.run_to_end(&["--precision", "0.08"]), "sent"), 0, "it is reached");
 }
 

@@ -1,18 +1,31 @@
 //! `reasonscape serve`, over HTTP.
 
 mod api;
+mod attacks;
 mod browser;
 mod comparison;
 mod explorer;
+mod extreme_scores;
 mod hostile;
 mod pages;
 mod runs;
 mod server;
 
 use std::process::Command;
+use std::sync::Arc;
 
 use self::server::{Server, Study};
 use crate::test_env::{assert_rejected, reasonscape};
+
+/// The pages at these paths of a server on this study.
+pub(crate) fn get_pages<const N: usize>(study: &str, paths: [&str; N]) -> [String; N] {
+    let server = Server::on(Arc::new(Study::copy_of(study)), &[], &[]);
+    paths.map(|path| {
+        let reply = server.get(path);
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        reply.body
+    })
+}
 
 #[test]
 fn prints_its_address() {
@@ -38,7 +51,11 @@ fn rejects_invalid_arguments_before_serving() {
     let run =
         |arguments: &[&str]| reasonscape(&[&["serve", study.path(), "--port", "0"], arguments].concat());
     assert_rejected(&run(&["--base-path", "/a b"]), &["--base-path", "e.g. `/scores`"]);
-    assert_rejected(&run(&["--token", "short"]), &["invalid token", "at least 8"]);
+    assert_rejected(&run(&["--token", "fifteen-letters"]), &["invalid token", "at least 16"]);
+    assert_rejected(
+        &run(&["--allow-key", "OPENAI_API_KEY"]),
+        &["`--allow-key OPENAI_API_KEY`", "`NAME=URL`"],
+    );
     assert_rejected(&reasonscape(&["serve", "no-such-study"]), &["no study at `no-such-study`"]);
     let empty = tempfile::TempDir::new().unwrap();
     assert_rejected(

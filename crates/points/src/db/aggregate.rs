@@ -15,6 +15,9 @@ use super::columns::{COUNT_COLUMNS, CountColumns, IntColumn, TextColumn, collect
 use super::{Estimator, PointsDb};
 use crate::{BoxFuture, Column, Filter, PointsError, TrialCounts};
 
+/// Maximum number of columns that points are grouped by.
+const MAX_GROUP_COLUMNS: usize = 100;
+
 /// The value of a parameter or of another column that points are grouped by.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -56,7 +59,7 @@ impl PointsDb {
     /// for groups is `C_P`.
     ///
     /// # Errors
-    /// A [`PointsError`] if the counters of a file are inconsistent.
+    /// A [`PointsError`] if the counters of a file are inconsistent, or if there are more than 100 columns.
     pub fn aggregate<'a>(
         &'a self,
         group_by: &'a [Column],
@@ -64,9 +67,22 @@ impl PointsDb {
         estimator: Estimator,
     ) -> BoxFuture<'a, Result<Vec<Group>, PointsError>> {
         Box::pin(async move {
+            if group_by.len() > MAX_GROUP_COLUMNS {
+                return Err(PointsError::InvalidQuery(format!(
+                    "too many columns to group by: {}; expected at most {MAX_GROUP_COLUMNS}",
+                    group_by.len()
+                )));
+            }
             let points = self.filtered(filter, group_by.contains(&Column::Manifold)).await?;
+            let clusters = self.problem_clusters().await?;
+            // With repeats, points are looked up one by one and summed below.
+            let point: &[Column] = match clusters {
+                Some(_) => &[Column::EvalId, Column::BaseTask, Column::Params],
+                None => &[],
+            };
             let keys: Vec<_> = group_by
                 .iter()
+                .chain(point)
                 .enumerate()
                 .map(|(index, column)| column.expression().alias(format!("key {index}")))
                 .collect();
@@ -75,8 +91,9 @@ impl PointsDb {
             sums.push(count_all().alias("points"));
             let batch = collect_batch(points.aggregate(keys, sums)?).await?;
             let count_columns = CountColumns::new(&batch)?;
-            let keys: Vec<TextColumn> =
-                (0..group_by.len()).map(|index| TextColumn::new(&batch, &format!("key {index}"))).collect();
+            let keys: Vec<TextColumn> = (0..group_by.len() + point.len())
+                .map(|index| TextColumn::new(&batch, &format!("key {index}")))
+                .collect();
             let points = IntColumn::new(&batch, "points");
             let mut groups = Vec::new();
             for row in 0..batch.num_rows() {
@@ -84,7 +101,12 @@ impl PointsDb {
                 if points.value(row) == 0 {
                     continue;
                 }
-                let counts = count_columns.row(row);
+                let mut counts = count_columns.row(row);
+                if let (Some(clusters), [eval, task, params]) = (clusters, &keys[group_by.len()..]) {
+                    let point =
+                        [eval, task, params].map(|key| key.optional(row).unwrap_or_default().to_owned());
+                    counts.problems = clusters.get(&point).copied().unwrap_or_default();
+                }
                 let key = group_by
                     .iter()
                     .zip(&keys)

@@ -12,15 +12,16 @@ use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::Outcome;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::likelihood::PointSums;
 
 use crate::schema::SUM_COLUMNS;
-use crate::{Mean, PointsError, SamplingRule, TrialCounts};
+use crate::{Mean, PointsError, SamplingRule, TrialCounts, query_threads};
 
 /// Runs a query and returns its rows as one batch.
 pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
     let schema = Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await?;
+    let batches = query_threads::collect(frame).await?;
     // The plan's schema and its batches may differ in nullability.
     let schema = batches.first().map_or(schema, RecordBatch::schema);
     Ok(concat_batches(&schema, &batches)?)
@@ -240,6 +241,7 @@ impl CountColumns {
             reasoning_tokens: mean(8),
             latency_ms: number(10),
             compressed_size: number(11),
+            problems: ClusteredRate::default(),
         }
     }
 }

@@ -8,6 +8,7 @@ use reasonscape_core::Outcome;
 
 use super::columns::{IntColumn, OutcomeColumn, TextColumn};
 use super::{PointsDb, TrialNumber};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Filter, PointsError};
 
 /// The problems of a point with different outcomes for two evaluations; at least one.
@@ -48,7 +49,7 @@ impl PointsDb {
         Box::pin(async move {
             let pairs = self.pairs(a, b, filter).await?.filter(col("status_a").not_eq(col("status_b")))?;
             let columns = ["base_task_a", "params_a", "index_a", "repeat_a", "status_a", "status_b"];
-            let mut batches = pairs.select_columns(&columns)?.execute_stream().await?;
+            let mut batches = execute_stream(pairs.select_columns(&columns)?).await?;
             let mut found: BTreeMap<(String, String), Vec<TestDisagreement>> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use datafusion::logical_expr::{Expr, col, ident, lit};
 
 use super::{PointSet, PointsDb, StoredTrial, TrialNumber};
+use crate::conditions::any_of;
 use crate::{BoxFuture, PointsError};
 
 /// Identifies a problem, independent of the evaluation.
@@ -46,7 +47,7 @@ impl PointsDb {
                 PointSet { eval_id, base_task: task, params: &params }
                     .with(Some(between.into_iter().fold(listed, Expr::and)))
             };
-            let Some(condition) = tasks.into_iter().map(of_task).reduce(Expr::or) else {
+            let Some(condition) = any_of(tasks.into_iter().map(of_task).collect()) else {
                 return Ok(Vec::new());
             };
             let found = self.stored_trials(condition, 0, usize::MAX >> 1).await?;

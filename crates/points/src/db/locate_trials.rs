@@ -1,10 +1,10 @@
 //! Finds single trials again by their numbers, for analyses that read columns of all trials without their identity.
 
 use datafusion::logical_expr::{col, lit};
-use datafusion::prelude::Expr;
 
 use super::PointsDb;
 use super::columns::{IntColumn, TextColumn, collect_batch};
+use crate::conditions::any_of;
 use crate::{BoxFuture, Filter, PointsError};
 
 /// The known properties of a trial to locate.
@@ -52,7 +52,7 @@ impl PointsDb {
                     .and(col("completion_tokens").eq(number(one.completion_tokens)))
                     .and(col("compressed_size").eq(number(one.compressed_size)))
             };
-            let Some(condition) = wanted.iter().map(alike).reduce(Expr::or) else { return Ok(Vec::new()) };
+            let Some(condition) = any_of(wanted.iter().map(alike).collect()) else { return Ok(Vec::new()) };
             let columns = [
                 "eval_id",
                 "base_task",

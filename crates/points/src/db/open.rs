@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
@@ -150,6 +151,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         remarks.push(format!("{duplicates} trials are stored more than once and count once"));
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
+    let has_repeats = files.iter().any(FileInfo::may_have_repeats);
     let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0, first };
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
@@ -162,6 +164,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         remarks,
         points,
         session,
+        has_repeats,
+        problem_clusters: OnceLock::new(),
     })
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use datafusion::common::JoinType;
-use datafusion::logical_expr::col;
+use datafusion::functions_aggregate::average::avg;
+use datafusion::logical_expr::{col, lit, when};
 use datafusion::prelude::DataFrame;
 use reasonscape_stats::Outcome;
 use reasonscape_stats::paired_bootstrap::PairedCell;
@@ -19,6 +20,8 @@ pub struct PairedTask {
     pub base_task: String,
     /// How often each pair of outcomes occurred, by guess probability.
     pub cells: Vec<PairedCell>,
+    /// The difference in accuracy on each problem, in ascending order; empty if every problem has one sample.
+    pub problem_differences: Vec<f64>,
 }
 
 impl PairedTask {
@@ -52,6 +55,7 @@ impl PointsDb {
         filter: &'a Filter,
     ) -> BoxFuture<'a, Result<Vec<PairedTask>, PointsError>> {
         Box::pin(async move {
+            let mut differences = self.problem_differences(a, b, filter).await?;
             let pairs = self.pairs(a, b, filter).await?.aggregate(
                 vec![col("base_task_a"), col("status_a"), col("status_b"), col("guess_a")],
                 vec![datafusion::functions_aggregate::count::count_all().alias("pairs")],
@@ -78,10 +82,37 @@ impl PointsDb {
                     cells.sort_by(|a, b| {
                         (a.a as u8, a.b as u8).cmp(&(b.a as u8, b.b as u8)).then(a.guess.total_cmp(&b.guess))
                     });
-                    PairedTask { base_task: task.to_owned(), cells }
+                    let problem_differences = differences.remove(task).unwrap_or_default();
+                    PairedTask { base_task: task.to_owned(), cells, problem_differences }
                 })
                 .collect())
         })
+    }
+
+    /// The differences in accuracy on single problems by task; empty if every problem has one sample.
+    async fn problem_differences(
+        &self,
+        a: &str,
+        b: &str,
+        filter: &Filter,
+    ) -> Result<BTreeMap<String, Vec<f64>>, PointsError> {
+        let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        if !self.has_repeats {
+            return Ok(found);
+        }
+        let correct = |name: &str| when(col(name).eq(lit(1)), lit(1.0_f64)).otherwise(lit(0.0_f64));
+        let difference = avg(correct("status_a")? - correct("status_b")?).alias("difference");
+        let problem = vec![col("base_task_a"), col("params_a"), col("index_a")];
+        let problems = self.pairs(a, b, filter).await?.aggregate(problem, vec![difference])?;
+        let batch = collect_batch(problems).await?;
+        let (tasks, differences) =
+            (TextColumn::new(&batch, "base_task_a"), RealColumn::new(&batch, "difference"));
+        for row in 0..batch.num_rows() {
+            found.entry(tasks.value(row).to_owned()).or_default().push(differences.value(row));
+        }
+        // DataFusion returns groups in any order, but sums must be reproducible.
+        found.values_mut().for_each(|differences| differences.sort_by(f64::total_cmp));
+        Ok(found)
     }
 
     /// The joined trials of two evaluations, with column suffixes `_a` and `_b`.

@@ -8,6 +8,7 @@ use reasonscape_stats::Mode;
 
 use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use crate::query_threads::execute_stream;
 use crate::sampling::{Sample, problem_values};
 use crate::{BoxFuture, Filter, PointsError, SamplingRule};
 
@@ -71,7 +72,7 @@ impl PointsDb {
                     evals.join(", ")
                 ))
                 .await?;
-            collect_samples(trials.execute_stream().await?, &mut points).await?;
+            collect_samples(execute_stream(trials).await?, &mut points).await?;
             let values = points.into_iter().filter(|point| !point.samples.is_empty()).map(|mut point| {
                 let values = problem_values(&mut point.samples, point.rule);
                 ProblemValues {

@@ -56,6 +56,7 @@ impl PointsDb {
         Box::pin(async move {
             let batch = collect_batch(self.filtered(filter, false).await?).await?;
             let count_columns = CountColumns::new(&batch)?;
+            let clusters = self.problem_clusters().await?;
             let sum_columns = SumColumns::new(&batch);
             let [eval_id, model, template, sampler, base_task, params] =
                 ["eval_id", "model", "template", "sampler", "base_task", "params"]
@@ -63,7 +64,12 @@ impl PointsDb {
             let manifolds = TextListColumn::new(&batch, "manifolds");
             let mut points = (0..batch.num_rows())
                 .map(|row| {
-                    let counts = count_columns.row(row);
+                    let mut counts = count_columns.row(row);
+                    if let Some(clusters) = clusters {
+                        let point =
+                            [&eval_id, &base_task, &params].map(|column| column.value(row).to_owned());
+                        counts.problems = clusters.get(&point).copied().unwrap_or_default();
+                    }
                     Ok(PointEstimate {
                         eval_id: eval_id.value(row).to_owned(),
                         model: model.value(row).to_owned(),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::context::SQLOptions;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
@@ -18,6 +17,8 @@ use super::query_limits::with_memory_limit;
 use crate::BoxFuture;
 use crate::PointsError;
 use crate::error::parquet_message;
+use crate::query_threads::{execute_stream, plan_sql};
+use crate::sql_size::check_sql_size;
 
 /// The result of a SQL query, streamed in batches.
 pub struct QueryResult {
@@ -36,13 +37,12 @@ impl PointsDb {
     /// Runs a read-only SQL query over the tables `trials`, `points` and `evals`, with the statistics as functions.
     ///
     /// # Errors
-    /// A [`PointsError`] if the query is invalid.
+    /// A [`PointsError`] if the query is invalid, or larger than the query engine can plan safely.
     pub fn sql<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
-            let reading =
-                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            let frame = with_memory_limit(&self.session)?.sql_with_options(query, reading).await?;
-            Ok(QueryResult::new(frame.execute_stream().await?))
+            check_sql_size(query)?;
+            let frame = plan_sql(&with_memory_limit(&self.session)?, query).await?;
+            Ok(QueryResult::new(execute_stream(frame).await?))
         })
     }
 }

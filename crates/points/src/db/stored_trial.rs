@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{PointsDb, QueryResult};
+use crate::query_threads::execute_stream;
 use crate::{PointsError, TRIAL_COLUMNS};
 
 /// A stored trial. JSON has the parameters as an object and the name of the status.
@@ -123,7 +124,7 @@ impl PointsDb {
     ) -> Result<Vec<StoredTrial>, PointsError> {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
         let trials = self.session.table("trials").await?.filter(condition)?.sort(order)?;
-        let stream = trials.limit(skip, Some(max))?.execute_stream().await?;
+        let stream = execute_stream(trials.limit(skip, Some(max))?).await?;
         let mut batches = StoredTrials { rows: QueryResult::new(stream) };
         let mut found = Vec::new();
         while let Some(trials) = batches.next().await? {

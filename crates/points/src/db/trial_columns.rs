@@ -1,6 +1,7 @@
 //! Outcomes and measures of trials as columns, for analyses that need more than counters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::{col, lit};
@@ -11,6 +12,7 @@ use reasonscape_stats::Outcome;
 
 use super::PointsDb;
 use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Column, Filter, PointsError};
 
 /// A numeric column of trials.
@@ -51,6 +53,8 @@ pub struct TrialColumns {
     pub status: Vec<Outcome>,
     /// Probability that a random guess is correct.
     pub guess: Vec<f64>,
+    /// A number that samples of one problem share; empty if every problem has one sample.
+    pub problem: Vec<u64>,
     /// Negative where the value is missing; half the size of an `Option`.
     measures: Vec<(Measure, Vec<i64>)>,
 }
@@ -78,6 +82,7 @@ impl TrialColumns {
             base_task: base_task.to_owned(),
             status: Vec::new(),
             guess: Vec::new(),
+            problem: Vec::new(),
             measures: measures.iter().map(|measure| (*measure, Vec::new())).collect(),
         }
     }
@@ -88,6 +93,14 @@ impl TrialColumns {
             self.status.push(outcome?);
         }
         self.guess.extend_from_slice(RealColumn::new(batch, "guess").values());
+        if batch.column_by_name("params").is_some() {
+            let (params, index) = (TextColumn::new(batch, "params"), IntColumn::new(batch, "index"));
+            self.problem.extend((0..batch.num_rows()).map(|row| {
+                let mut hasher = DefaultHasher::new();
+                (params.value(row), index.value(row)).hash(&mut hasher);
+                hasher.finish()
+            }));
+        }
         for (measure, values) in &mut self.measures {
             IntColumn::new(batch, measure.column_name()).append_to(values, -1);
         }
@@ -110,8 +123,11 @@ impl PointsDb {
         Box::pin(async move {
             let mut columns = vec!["eval_id", "base_task", "status", "guess"];
             columns.extend(measures.iter().map(|measure| measure.column_name()));
+            if self.max_samples(filter).await? > 1 {
+                columns.extend(["params", "index"]);
+            }
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
-            let mut batches = trials.execute_stream().await?;
+            let mut batches = execute_stream(trials).await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
             while let Some(batch) = batches.next().await {
                 let batch = batch?;

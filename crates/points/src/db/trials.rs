@@ -5,6 +5,7 @@ use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
 
 use super::{PointsDb, QueryResult, StoredTrials};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Filter, PointsError};
 
 impl PointsDb {
@@ -23,7 +24,7 @@ impl PointsDb {
             let mut trials = self.session.table("trials").await?.filter(is_meant)?;
             trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
-            let stream = trials.sort(order)?.execute_stream().await?;
+            let stream = execute_stream(trials.sort(order)?).await?;
             Ok(StoredTrials { rows: QueryResult::new(stream) })
         })
     }

@@ -1,6 +1,6 @@
 //! Writes the samples of a log as trials of a study: read and compressed on all cores, written by one thread meanwhile.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,6 +10,8 @@ use reasonscape_cache::{Cache, Entry, Importer, Response, Watermark};
 use reasonscape_core::{CacheKey, EntryId};
 use reasonscape_core::{Json, Outcome, cache_key, canonical_json};
 use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
+use reasonscape_stats::Confidence;
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_study::EvalId;
 use serde_json::{Value, json};
 
@@ -166,6 +168,7 @@ impl TrialBuilder {
     fn unit(self, log: &Log, summary: IngestSummary) -> ImportedUnit {
         let n = summary.counts.n;
         let mean = |sum: f64| (n > 0).then(|| sum / n as f64);
+        let accuracy = summary.accuracy.interval(Confidence::P95);
         ImportedUnit {
             truncation_known: self.info.is_truncation_known,
             eval: self.eval,
@@ -173,7 +176,9 @@ impl TrialBuilder {
             log: log.path().to_owned(),
             score: self.info.score,
             counts: summary.counts,
-            accuracy: mean(summary.correct as f64),
+            accuracy: accuracy.point,
+            accuracy_low: accuracy.point.map(|_| accuracy.low),
+            accuracy_high: accuracy.point.map(|_| accuracy.high),
             mean_score: mean(summary.score_sum),
             log_score: log.reported_score(),
             partial: summary.partial,
@@ -187,7 +192,8 @@ impl TrialBuilder {
 /// The result of importing one log.
 struct IngestSummary {
     counts: TrialCounts,
-    correct: u64,
+    /// Problems as clusters.
+    accuracy: ClusteredRate,
     score_sum: f64,
     partial: u64,
     truncated_correct: u64,
@@ -237,6 +243,8 @@ struct TrialWriter {
     importer: Importer,
     /// Index and repeat of the trials so far.
     seen: HashSet<(u64, u32)>,
+    /// Trials and correct trials of each problem, by its index.
+    problems: HashMap<u64, [u64; 2]>,
     summary: IngestSummary,
 }
 
@@ -246,9 +254,10 @@ impl TrialWriter {
             writer: UnitWriter::new(study, builder.eval.clone(), &builder.info.task)?,
             importer: cache.importer()?,
             seen: HashSet::new(),
+            problems: HashMap::new(),
             summary: IngestSummary {
                 counts: TrialCounts::default(),
-                correct: 0,
+                accuracy: ClusteredRate::default(),
                 score_sum: 0.0,
                 partial: 0,
                 truncated_correct: 0,
@@ -276,7 +285,8 @@ impl TrialWriter {
                         self.importer.add(&entry)?;
                         let summary = &mut self.summary;
                         summary.score_sum += score;
-                        summary.correct += u64::from(is_correct);
+                        let [n, correct] = self.problems.entry(trial.index).or_default();
+                        (*n, *correct) = (*n + 1, *correct + u64::from(is_correct));
                         summary.partial += u64::from(score != 0.0 && score != 1.0);
                         summary.truncated_correct +=
                             u64::from(is_correct && trial.status == Outcome::Truncated);
@@ -301,6 +311,9 @@ impl TrialWriter {
         self.writer.write_point(point(planned.max(found), Vec::new()))?;
         self.importer.finish()?;
         self.summary.counts = self.writer.finish(provenance)?;
+        for [n, correct] in self.problems.into_values() {
+            self.summary.accuracy.add(n, correct)?;
+        }
         Ok(self.summary)
     }
 }

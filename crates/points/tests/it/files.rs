@@ -10,8 +10,8 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::parquet::file::metadata::KeyValue;
 use datafusion::parquet::file::properties::WriterProperties;
 use reasonscape_points::{
-    Column, EvalInfo, FORMAT, Filter, POINT_COLUMNS, PointTrials, PointsDb, PointsError, TRIAL_COLUMNS,
-    UnitWriter,
+    Column, EvalInfo, FORMAT, Filter, POINT_COLUMNS, PointTrials, PointsDb, PointsError, SamplingRule,
+    TRIAL_COLUMNS, UnitWriter,
 };
 use reasonscape_stats::Mode;
 use serde_json::json;
@@ -200,7 +200,7 @@ fn reports_unsupported_formats_with_a_remedy() {
                 "0",
                 vec!["has format 0, but this version reads formats from 1 on", "run `reasonscape evaluate`"],
             ),
-            ("999", vec!["has format 999, but this version reads formats up to 3", "update reasonscape"]),
+            ("999", vec!["has format 999, but this version reads formats up to 4", "update reasonscape"]),
             ("one", vec!["invalid format `one`"]),
             ("-1", vec!["invalid format `-1`"]),
             ("99999999999", vec!["invalid format"]),
@@ -211,7 +211,7 @@ fn reports_unsupported_formats_with_a_remedy() {
             assert_open_fails(&study, &path, &words);
         }
     }
-    assert_eq!(FORMAT, 3, "another format keeps a sample of this one in tests/samples");
+    assert_eq!(FORMAT, 4, "another format keeps a sample of this one in tests/samples");
 }
 
 #[test]
@@ -311,6 +311,8 @@ fn accepts_extra_and_reordered_columns() {
                         "reasoning_tokens",
                         "latency_us",
                         "prob_correct",
+                        "weight",
+                        "stop_rule",
                     ];
                     let nullable = nullable.contains(&name.as_str());
                     (name, column, nullable)
@@ -368,11 +370,15 @@ fn writes_the_sample() {
         }
         all
     };
-    let points = vec![
+    let mut points = vec![
         point(short, &["l", "m"], trials("cccccit", 0.5)),
         point(r#"{"length": 16}"#, &["l"], trials("ciittt", 0.5)),
         unanswered,
     ];
+    for (point, weight) in points.iter_mut().zip(6..) {
+        point.weight = Some(weight);
+    }
+    points[1].rule = Some(SamplingRule::First(5));
     write(&sample, &moe, "boolean", points);
     write(&sample, &plain, "sort", vec![point(short, &["s"], trials("cici", 0.0))]);
 }
@@ -390,6 +396,25 @@ fn opens_files_of_every_earlier_format() {
             _ => json!([[9, 450_020, 13, 6.5, "Int64", "Float64"]]),
         };
         assert_eq!(json!(rows(&db, question).unwrap()), expected, "format {format}");
+        // Sums over problems came with format 4; before it they are computed from the trials. The points of this unit have 7, 6
+        // and 4 planned trials, which may be due to an unknown stop rule: 4 problems of each count.
+        let question = "SELECT param_number(params, 'length') AS length, problems, q, c, gm, a, b, yy, weight, stop_rule \
+                        FROM points WHERE model = 'alpha' ORDER BY length";
+        let expected = match format {
+            1..=3 => json!([
+                [8.0, 4, 4.0, 4.0, 2.0, 0.0, 0.0, 4.0, null, "first 4"],
+                [16.0, 4, 1.0, 3.0, 1.5, 2.0, 4.0, 3.0, null, "first 4"],
+                [64.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, null, "first 4"],
+            ]),
+            _ => json!([
+                [8.0, 7, 5.0, 6.0, 3.0, 1.0, 2.0, 6.0, 6, null],
+                [16.0, 5, 1.0, 3.0, 1.5, 2.0, 4.0, 3.0, 7, "first 5"],
+                [64.0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8, null],
+            ]),
+        };
+        assert_eq!(json!(rows(&db, question).unwrap()), expected, "format {format}");
+        let question = "SELECT problems, q, weight, stop_rule FROM points WHERE base_task = 'sort'";
+        assert_eq!(json!(rows(&db, question).unwrap()), json!([[4, 2.0, null, null]]), "format {format}");
         let trials = wait(async {
             let eval = db.evals()[0].eval_id.clone();
             let mut batches = db.trials(&eval, "boolean", &Filter::default()).await.unwrap();
@@ -420,6 +445,49 @@ fn counts_trials_of_earlier_formats_anew() {
         let groups = wait(db.aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
         assert_eq!(groups[0].counts.n, 19);
     }
+}
+
+/// Without trials, points of earlier formats have counters only.
+#[test]
+fn sums_are_null_in_earlier_formats_without_trials() {
+    for format in 1..=FORMAT {
+        let study = TempDir::new().unwrap();
+        copy_dir(&sample(format).join("points"), &study.path().join("points"));
+        let db = open(study.path());
+        let points = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
+        assert_eq!(points.len(), 4, "format {format}");
+        assert!(points.iter().all(|point| point.sums.is_some() == (format >= 4)), "format {format}");
+    }
+}
+
+/// The same sums whether they were written, are computed from the trials, or from a part of them.
+#[test]
+fn recounts_sums_with_the_recorded_rule() {
+    let study = TempDir::new().unwrap();
+    let rule: SamplingRule = "rounds=4 margin=0.3 max=40".parse().unwrap();
+    let adaptive = PointTrials {
+        weight: Some(8),
+        rule: Some(rule),
+        ..point(r#"{"length": 8}"#, &["m"], trials("cccccccccccc", 0.25))
+    };
+    let first = PointTrials {
+        weight: Some(4),
+        rule: Some(SamplingRule::First(3)),
+        ..point(r#"{"length": 16}"#, &["m"], trials("cititi", 0.25))
+    };
+    write(study.path(), &alpha(), "boolean", vec![adaptive, first]);
+    let question = "SELECT problems, q, c, gm, a, b, yy, weight, stop_rule FROM points ORDER BY params DESC";
+    let written = rows(&open(study.path()), question).unwrap();
+    assert_eq!(json!([written[0][0], written[1][0]]), json!([4, 3]), "{written:?}");
+
+    // A second copy of the trials makes the counters untrusted.
+    let path = unit_file(&study, "trials");
+    fs::copy(&path, path.with_file_name("copy.parquet")).unwrap();
+    assert_eq!(rows(&open(study.path()), question).unwrap(), written);
+    fs::remove_file(path.with_file_name("copy.parquet")).unwrap();
+
+    let db = wait(PointsDb::open_first(study.path(), Some(2))).unwrap();
+    assert_eq!(json!(rows(&db, "SELECT problems FROM points").unwrap()), json!([[2], [2]]));
 }
 
 fn copy_dir(from: &Path, to: &Path) {
@@ -483,7 +551,7 @@ fn stores_the_provenance() {
             let pair = metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == key).unwrap();
             pair.value.clone().unwrap()
         };
-        assert_eq!(value_of("reasonscape.format"), "3");
+        assert_eq!(value_of("reasonscape.format"), "4");
         assert_eq!(value_of("reasonscape.kind"), kind);
         assert_eq!(value_of("reasonscape.task"), "boolean");
         let eval: EvalInfo = serde_json::from_str(&value_of("reasonscape.eval")).unwrap();

@@ -303,6 +303,67 @@ fn explains_invalid_filters() {
 }
 
 #[test]
+fn long_lists_of_values_work_as_short_ones() {
+    let (_study, db) = study();
+    let all = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
+    let repeated = format!("model={}", ["qwen-7b"; 5_000].join(","));
+    assert_eq!(check(&db, &all, &[&repeated]), 18);
+    let again = vec!["params.length=1..8"; 5_000];
+    assert_eq!(check(&db, &all, &again), 30);
+    let many = |column: &str, value: fn(usize) -> String| {
+        let values: Vec<String> = (0..990).map(value).collect();
+        format!("{column}={}", values.join(","))
+    };
+    let name = |n: usize| format!("m{n}");
+    for (last, expected) in [
+        (many("model", name) + ",qwen-7b,o'model", 36),
+        (many("model", |n| format!("m{n}*")) + ",*7b", 54),
+        (many("manifold", |n| format!("m{n}*")) + ",grid", 50),
+        (many("params.length", |n| (n + 100).to_string()) + ",1,32", 30),
+        (many("params.word", name) + ",u*,d*", 20),
+        (many("facets.arch", name) + ",moe", 36),
+    ] {
+        assert_eq!(check(&db, &all, &[&last]), expected, "{}", &last[..20]);
+    }
+    let ranges: Vec<String> = (0..990).map(|n| format!("params.length={n}..{n}.5")).collect();
+    let ranges: Vec<&str> = ranges.iter().map(String::as_str).collect();
+    assert_eq!(check(&db, &all, &ranges), 50);
+    let labels: Vec<String> = (0..490).map(|n| format!("groups=x{n}:a,x{n}:b")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).chain(["groups=arch:moe"]).collect();
+    assert_eq!(check(&db, &all, &labels), 36);
+    let absent: Vec<String> = (0..99).map(|n| format!("params.p{n}=1")).collect();
+    let absent: Vec<&str> = absent.iter().map(String::as_str).collect();
+    assert_eq!(check(&db, &all, &absent), 0);
+    let ids: Vec<String> =
+        (0..20_000).map(|n| format!("{n:x}")).chain([evals()[0].eval_id.clone()]).collect();
+    let found = wait(db.query_points(&Filter::default().for_evals(&ids), Mode::C_I.into())).unwrap();
+    assert_eq!(found.len(), 18);
+}
+
+#[test]
+fn refuses_filters_that_take_too_long_to_plan() {
+    let numbered = |count: usize, item: fn(usize) -> String| (0..count).map(item).collect::<Vec<String>>();
+    let models = numbered(1_001, |n| format!("m{n}")).join(",");
+    for items in [
+        vec![format!("model={models}")],
+        numbered(1_001, |n| format!("model=m{n}*")),
+        numbered(1_001, |n| format!("params.length={n}..")),
+        numbered(501, |n| format!("groups=a{n},b{n}")),
+    ] {
+        let error = Filter::parse(&items).unwrap_err();
+        assert!(error.to_string().contains("too many filter values; expected at most 1000"), "{error}");
+        assert!(error.is_input());
+    }
+    let error = Filter::parse(numbered(101, |n| format!("params.p{n}=1"))).unwrap_err();
+    assert!(error.to_string().contains("too many columns; expected at most 100"), "{error}");
+    let (_study, db) = study();
+    let columns: Vec<Column> = (0..101).map(|n| Column::Param(format!("p{n}"))).collect();
+    let error = wait(db.aggregate(&columns, &Filter::default(), Mode::C_P.into())).unwrap_err();
+    assert!(error.to_string().contains("too many columns to group by: 101"), "{error}");
+    assert_eq!(wait(db.aggregate(&columns[1..], &Filter::default(), Mode::C_P.into())).unwrap().len(), 1);
+}
+
+#[test]
 fn column_names_round_trip() {
     for name in [
         "eval_id",

@@ -71,12 +71,14 @@ impl<'s> EvalRunner<'_, 's> {
             // A provider may repeat the rejected API key in its error.
             Err(problem) => self.key.as_ref().map_or(problem.clone(), |key| problem.without(key)),
         };
+        // An endpoint can't ask for more patience than the study has.
+        let retry_after = reply.retry_after.map(|pause| pause.min(self.eval.limits.outage_timeout));
         let (kind, min_wait, is_down) = if problem.is_overload() {
-            let is_down = permit.failed(TransientFailure::Overloaded(reply.retry_after));
+            let is_down = permit.failed(TransientFailure::Overloaded(retry_after));
             // This limiter stays closed for the requested pause; another may be open.
-            (FailureKind::Overloaded, reply.retry_after.filter(|_| self.limiters.len() == 1), is_down)
+            (FailureKind::Overloaded, retry_after.filter(|_| self.limiters.len() == 1), is_down)
         } else if problem.is_retryable() {
-            (FailureKind::Other, reply.retry_after, permit.failed(TransientFailure::Other))
+            (FailureKind::Other, retry_after, permit.failed(TransientFailure::Other))
         } else {
             permit.mark_healthy();
             let kind = if is_fatal_for_eval(&problem) { FailureKind::Fatal } else { FailureKind::Refused };

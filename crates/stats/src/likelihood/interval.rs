@@ -52,13 +52,8 @@ pub fn likelihood_score(
     let top: f64 = profiles.iter().map(|profile| profile.maximum(0.0).0).sum();
 
     let high = end(&profiles, 1.0, top, limit);
-    let total: f64 = profiles.iter().map(|profile| profile.floor_deviance()).sum();
-    let low = if is_at_floor(total, profiles.len(), confidence)? {
-        FLOOR.ln()
-    } else {
-        release_to_floor(&mut profiles, confidence)?;
-        end(&profiles, -1.0, top, limit)
-    };
+    release_to_floor(&mut profiles, confidence)?;
+    let low = end(&profiles, -1.0, top, limit);
     let scaled = |mean: f64| 1000.0 * mean.exp();
     Ok(LikelihoodScore {
         estimate: scaled(estimate),
@@ -208,37 +203,40 @@ fn end(profiles: &[TaskProfile], sign: f64, top: f64, limit: f64) -> f64 {
 
 /// Whether a deviance of `tasks` tasks from the floor is compatible with all of them being there.
 ///
-/// At a boundary the deviance of one task is chi-square with 1 degree of freedom or zero, half of the time each.
+/// At a boundary the deviance of one task is zero or chi-square with 1 degree of freedom, half of the time each. So the sum
+/// is a mixture of chi-squares with binomial weights.
 fn is_at_floor(deviance: f64, tasks: usize, confidence: Confidence) -> Result<bool, StatsError> {
-    let mut tail = 0.0;
-    let mut ways = 0.5_f64.powi(tasks as i32);
-    for degrees in 1..=tasks {
-        ways *= (tasks - degrees + 1) as f64 / degrees as f64;
-        tail += ways * survival(deviance.max(0.0), degrees as u64)?;
+    let rejected = 1.0 - confidence.level();
+    let deviance = deviance.max(0.0);
+    // More degrees of freedom than in the mixture: most tasks are far from the floor and end here.
+    if survival(deviance, tasks as u64)? <= rejected {
+        return Ok(false);
     }
-    Ok(tail > 1.0 - confidence.level())
+    let ln_factorial = |k: usize| libm::lgamma(k as f64 + 1.0);
+    let ln_all = ln_factorial(tasks) - tasks as f64 * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    for degrees in 1..=tasks {
+        let weight = (ln_all - ln_factorial(degrees) - ln_factorial(tasks - degrees)).exp();
+        if weight > 1e-20 {
+            tail += weight * survival(deviance, degrees as u64)?;
+        }
+    }
+    Ok(tail > rejected)
 }
 
-/// Lets tasks with guessing that are jointly compatible with the floor go there at no cost.
+/// Lets the tasks that are jointly compatible with the floor be there at no cost, for the lower end.
+///
+/// The floor is a boundary of the parameter space, where the deviance isn't chi-square.
 fn release_to_floor(profiles: &mut [TaskProfile], confidence: Confidence) -> Result<(), StatsError> {
-    let near = Confidence::new(1.0 - (1.0 - confidence.level()) / 5.0)?;
-    let mut candidates: Vec<(f64, usize)> = profiles
-        .iter()
-        .enumerate()
-        .filter(|(_, profile)| profile.guess > 0.0)
-        .map(|(index, profile)| (profile.floor_deviance(), index))
-        .filter(|&(deviance, _)| deviance <= near.z() * near.z())
-        .collect();
-    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut released) = (0.0, 0);
-    for (index, (deviance, _)) in candidates.iter().enumerate() {
-        sum += deviance;
-        if is_at_floor(sum, index + 1, confidence)? {
+    profiles.sort_by(|a, b| a.floor_deviance().total_cmp(&b.floor_deviance()));
+    let (mut deviance, mut released) = (0.0, 0);
+    for (index, profile) in profiles.iter().enumerate() {
+        deviance += profile.floor_deviance();
+        if is_at_floor(deviance, index + 1, confidence)? {
             released = index + 1;
         }
     }
-    for &(_, index) in &candidates[..released] {
-        let profile = &mut profiles[index];
+    for profile in &mut profiles[..released] {
         profile.at_floor = profile.maximum(0.0).0 - profile.penalty * FLOOR.ln();
     }
     Ok(())

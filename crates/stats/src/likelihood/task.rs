@@ -17,7 +17,7 @@ pub struct EffectiveTask {
     pub n: f64,
     /// Penalty of the likelihood.
     pub a: f64,
-    /// Whether every planned point has data.
+    /// Whether every planned point with a positive weight has data.
     pub is_complete: bool,
 }
 
@@ -27,6 +27,9 @@ impl EffectiveTask {
         (self.q - self.c * self.g) / (1.0 - self.g)
     }
 }
+
+/// Variances of one trial below this are rounding errors.
+const MIN_VARIANCE: f64 = 1e-9;
 
 /// Combines the points of a task with the suite's weights; `None` if no point with a positive weight has data.
 ///
@@ -56,7 +59,7 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
         *weight /= observed_weight;
     }
 
-    let [mut q, mut c, mut gm, mut a, mut b, mut inv] = [0.0; 6];
+    let [mut q, mut c, mut gm, mut a, mut b] = [0.0; 5];
     for (weight, sums) in &observed {
         let each = weight / sums.problems;
         q += each * sums.q;
@@ -64,50 +67,45 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
         gm += each * sums.gm;
         a += each * sums.a;
         b += each * sums.b;
-        inv += each * weight;
     }
-    // One pseudo-trial at the mean over completed trials: without an incorrect answer nothing is known about guesses.
-    let denominator = b + inv * c;
-    let g = if denominator > 0.0 { (a + inv * gm) / denominator } else { 0.0 };
-    if g >= 1.0 {
-        return Err(guess_of_one());
-    }
+    // The mean guess probability of guessed answers, estimated from incorrect ones. The mean over completed answers is
+    // inconsistent when it varies with difficulty.
+    let g = match b > 0.0 {
+        true => a / b,
+        false if c > 0.0 => gm / c,
+        false => 0.0,
+    };
     let odds = g / (1.0 - g);
     let s = (q - c * g) / (1.0 - g);
     let one_trial = (q + (c - q) * odds * odds - s * s).max(0.0);
-    // Each point's variance is estimated with one pseudo-trial of the task.
-    let spread = |problems: f64, deviations: f64| (deviations + one_trial) / problems;
-    let mut variance = 0.0;
+    let has_variance = one_trial > MIN_VARIANCE;
+
+    let mut inverse_n = 0.0;
+    let mut squared_weights = 0.0;
     for (weight, sums) in &observed {
-        variance += weight * weight * spread(sums.problems, sums.squared_deviations()) / sums.problems;
-    }
-    let is_complete = observed.len() == points.len();
-    if !is_complete {
-        let mut squared_weights = 0.0;
-        let (mut between, mut within) = (0.0, 0.0);
-        for (weight, sums) in &observed {
-            squared_weights += weight * weight;
-            between += weight * (sums.mean_value() - s).powi(2);
-            within +=
-                weight * (1.0 - weight) * spread(sums.problems, sums.squared_deviations()) / sums.problems;
-        }
-        let between_points = if squared_weights < 0.999 {
-            ((between - within).max(0.0) / (1.0 - squared_weights)).min(one_trial)
-        } else {
-            one_trial
+        // The variance within the point relative to one trial of the task, with one pseudo-trial of the task: a few equal
+        // outcomes don't pass for certainty.
+        let relative = match has_variance {
+            true => (sums.squared_deviations() + one_trial) / (sums.problems * one_trial),
+            false => 1.0,
         };
-        let (mut missing, mut squared_missing) = (0.0, 0.0);
-        for point in points.iter().filter(|point| point.sums.problems == 0.0) {
-            let weight = point.weight / planned_weight;
-            missing += weight;
-            squared_missing += weight * weight;
-        }
-        variance += between_points * (squared_missing + missing * missing * squared_weights);
+        inverse_n += weight * weight / sums.problems * relative;
+        squared_weights += weight * weight;
     }
-    let n = if one_trial > 1e-12 && variance > 0.0 { one_trial / variance } else { 1.0 / inv };
+    // Planned points without data count as random points that differ from each other as much as trials do.
+    let (mut missing, mut squared_missing) = (0.0, 0.0);
+    for point in points.iter().filter(|point| point.sums.problems == 0.0) {
+        let weight = point.weight / planned_weight;
+        missing += weight;
+        squared_missing += weight * weight;
+    }
+    inverse_n += squared_missing + missing * missing * squared_weights;
+
+    // The penalty cancels the bias of `ln s` of order `1/n`.
     let clamped = s.clamp(FLOOR, 1.0);
-    let ratio = if one_trial > 1e-9 { (clamped * (1.0 - clamped) / one_trial).min(1.0) } else { 1.0 - g };
-    Ok(Some(EffectiveTask { q, c, g, n, a: 0.5 * ratio, is_complete }))
+    let penalty = if has_variance { (clamped * (1.0 - clamped) / one_trial).min(1.0) } else { 1.0 - g };
+    let is_complete = missing == 0.0;
+    Ok(Some(EffectiveTask { q, c, g, n: 1.0 / inverse_n, a: 0.5 * penalty, is_complete }))
 }
 
 fn validate(point: &WeightedPoint) -> Result<(), StatsError> {

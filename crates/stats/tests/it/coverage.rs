@@ -5,6 +5,62 @@ use reasonscape_stats::{Assumption, Confidence, Counters, Event, Mode};
 
 use crate::docs::{assert_has_line, page};
 
+#[path = "../../examples/coverage/score_design.rs"]
+mod score_design;
+
+/// The coverage of the ReasonScore in percent by design, in the order of the grid, as `docs/coverage.md` has it.
+fn score_claims() -> Vec<f64> {
+    let text = page("coverage.md");
+    let (grid, _) = text.split_once("### ReasonScore, weak spots").expect("a section on weak spots");
+    let rows = grid.lines().filter(|line| line.starts_with("| 0."));
+    let number = |cell: &str| cell.trim().trim_matches('*').parse().expect("a percentage");
+    rows.flat_map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+        [number(cells[4]), number(cells[7])]
+    })
+    .collect()
+}
+
+#[test]
+fn score_interval_covers_in_every_documented_design() {
+    let claims = score_claims();
+    let designs = score_design::grid();
+    assert_eq!(claims.len(), designs.len());
+    // Repeated samples of few problems make the interval longer than necessary, never too short.
+    let is_repeated = |design: &score_design::ScoreDesign| {
+        matches!(design.sampling, score_design::Sampling::Repeated { .. })
+    };
+    let grid: Vec<f64> = designs
+        .iter()
+        .zip(&claims)
+        .filter(|(design, _)| !is_repeated(design))
+        .map(|(_, claim)| *claim)
+        .collect();
+    assert!(grid.len() >= 60);
+    assert!(grid.iter().filter(|claim| !(92.0..=99.0).contains(*claim)).count() <= 3, "{grid:?}");
+    assert!(claims.iter().all(|&claim| claim >= 92.0), "{claims:?}");
+}
+
+#[test]
+fn documented_score_coverage_matches_simulation_with_another_seed() {
+    const REPEATS: u32 = 400;
+    for (design, claim) in score_design::grid().iter().zip(score_claims()).step_by(31) {
+        let found = design.simulate(REPEATS, 77_777).likelihood;
+        let claim = claim / 100.0;
+        let error = (claim * (1.0 - claim) / f64::from(REPEATS)).sqrt();
+        assert!((found - claim).abs() < 4.0 * error + 0.001, "{design:?}: {found} found, {claim} claimed");
+    }
+}
+
+#[test]
+fn v2_range_misses_strong_models_with_few_trials() {
+    let strong = score_design::grid().into_iter().find(|design| {
+        design.p > 0.9 && design.tasks == 12 && design.truncation == 0.0 && design.spread == 0.0
+    });
+    let found = strong.expect("a strong design").simulate(200, 5);
+    assert!(found.v2 < 0.05 && found.likelihood > 0.9 && found.width < 80.0, "{found:?}");
+}
+
 /// A row of `docs/coverage.md`.
 struct Claim {
     section: String,

@@ -1,12 +1,17 @@
 //! The pages under `docs/`, as the tests read them.
 
 use reasonscape_stats::effect_size::Sample;
+use reasonscape_stats::likelihood::{
+    EffectiveTask, PointSums, WeightedPoint, effective_task, likelihood_score,
+};
 use reasonscape_stats::logistic::{Row, fit};
 use reasonscape_stats::paired::{mcnemar, paired_difference};
 use reasonscape_stats::pairwise::{Beta, probability_greater};
 use reasonscape_stats::power::{Design, minimum_detectable_difference, trials_for_margin};
+use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::survival::{SurvivalData, SurvivalStep};
 use reasonscape_stats::{Confidence, Counters, Interval, Mode, Outcome};
+use reasonscape_test_support::python;
 
 const P95: Confidence = Confidence::P95;
 
@@ -43,6 +48,44 @@ fn worked_example_matches_code() {
         ];
         let cells = numbers.map(|number| format!("{number:.4}")).join(" | ");
         assert_has_line(&text, &format!("| `{mode}` | {cells} |"));
+    }
+}
+
+#[test]
+fn documented_python_gives_likelihood_scores() {
+    let text = page("statistics.md");
+    let script = block(&text, "# reason_score.py");
+    let score = |tasks: &[(u32, u32)]| {
+        let tasks: Vec<EffectiveTask> = tasks
+            .iter()
+            .map(|&(n, correct)| {
+                let counters = Counters::new(n.into(), correct.into(), 0.0, 0.0).unwrap();
+                let sums = PointSums::from_counters(&counters);
+                effective_task(&[WeightedPoint { sums, weight: 1.0, stop_rule: None }]).unwrap().unwrap()
+            })
+            .collect();
+        likelihood_score(&tasks, P95).unwrap()
+    };
+    let example = score(&[(24, 22), (24, 18), (24, 23)]);
+    let sentence = format!(
+        "The estimate is {:.0}, with a 95 % confidence interval from {:.0} to {:.0}:",
+        example.estimate, example.ci_low, example.ci_high
+    );
+    assert!(text.contains(&sentence), "the page lacks\n{sentence}");
+    let mut rng = PyRandom::new(24);
+    for _ in 0..20 {
+        let tasks: Vec<(u32, u32)> = (0..1 + rng.index(12))
+            .map(|_| {
+                let n = 12 + rng.index(100) as u32;
+                (n, n - rng.index(n as usize / 2) as u32)
+            })
+            .collect();
+        let Some(output) = python(&script, &serde_json::to_string(&tasks).unwrap()) else { return };
+        let expected: Vec<f64> = output.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let found = score(&tasks);
+        for (found, expected) in [found.estimate, found.ci_low, found.ci_high].into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-6, "{found}, expected {expected} for {tasks:?}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The integration tests of the statistics crate, one module a topic.
 
+mod adjusted_difference;
 mod answer_metrics;
 mod bradley_terry;
 mod cluster;
@@ -11,7 +12,9 @@ mod golden;
 mod likelihood;
 mod logistic;
 mod paired;
+mod paired_score;
 mod pairwise;
+mod repeats;
 mod score;
 mod spectrum;
 mod survival;

@@ -58,6 +58,12 @@ pub(crate) async fn tokens(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     )
 }
 
+pub(crate) async fn variance(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+    let query = Query::from_uri(&uri);
+    let (selected, by) = (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?);
+    response::json(&*app.study_for(&query).await?.analyses.variance(&selected, by).await?)
+}
+
 pub(crate) async fn compression(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (selected, by) = (AnalysisQuery::from_query(&query)?, by(&query, GroupBy::Task)?);

@@ -14,7 +14,7 @@ use super::model_picker::ModelPicker;
 use super::render;
 use crate::analysis_cache::AnalysisCache;
 use crate::app::App;
-use crate::chart::{ChartView, NeedsChartCsp, tooltip, trials_of};
+use crate::chart::{ChartView, NeedsChartCsp, percent_interval, percent_text, tooltip, trials_of};
 use crate::error::ApiError;
 use crate::figures::{frontier_rows, projection_figure, projection_views};
 use crate::params::{AnalysisQuery, mode};
@@ -22,7 +22,7 @@ use crate::query_string::Query;
 use reasonscape_analysis::tables::{surface, threshold};
 use reasonscape_analysis::{
     AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, ThresholdRow,
-    projection_finding, surface_range, threshold_figure,
+    accuracy_label, projection_finding, surface_range, threshold_figure,
 };
 
 /// The parameters of this page.
@@ -39,6 +39,8 @@ struct Page {
     x_choices: Vec<Choice>,
     y_choices: Vec<Choice>,
     modes: Vec<EstimatorGroup>,
+    /// What the estimates are called.
+    accuracy: &'static str,
     models: ModelPicker,
     task: String,
     /// Errors in the query.
@@ -86,8 +88,8 @@ struct Row {
 #[derive(Serialize)]
 struct HeatCell {
     step: u8,
-    center: String,
-    margin: String,
+    estimate: String,
+    interval: String,
     value: f64,
     low: f64,
     high: f64,
@@ -127,6 +129,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         x_choices: axis_choices(&params, params.x.as_ref(), None),
         y_choices: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
         modes: estimator_groups(params.mode),
+        accuracy: accuracy_label(params.mode.name()),
         models,
         task: params.task.clone(),
         problems: unknown_task(&all, &query).into_iter().collect(),
@@ -335,7 +338,7 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
         cells
             .iter()
             .find(|cell| cell.value_indices == [column, row])
-            .map(|cell| heat_cell(base, view, cell, filters))
+            .and_then(|cell| heat_cell(base, view, cell, filters))
     };
     let names = values(y);
     let rows = names.iter().enumerate().rev().map(|(index, name)| Row {
@@ -357,26 +360,31 @@ fn surface(base: &str, view: &AccuracyGrid, cells: &[AccuracyGridCell], filters:
     }
 }
 
-fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&str]) -> HeatCell {
+/// The accuracy of a cell; `None` without an estimate.
+fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: &[&str]) -> Option<HeatCell> {
     let estimate = &cell.estimate;
+    let point = estimate.point?;
     let truncation_rate = cell.n_t as f64 / cell.n.max(1) as f64;
     let is_marked = cell.truncation_known && truncation_rate >= MIN_TRUNCATION_RATE;
-    HeatCell {
-        step: (estimate.center * STEPS).round().clamp(0.0, STEPS) as u8,
-        center: format!("{:.0}", 100.0 * estimate.center),
-        margin: format!("{:.0}", (100.0 * estimate.margin).max(1.0)),
-        value: estimate.center,
+    Some(HeatCell {
+        step: (point * STEPS).round().clamp(0.0, STEPS) as u8,
+        estimate: percent_text(point),
+        interval: percent_interval(estimate),
+        value: point,
         low: estimate.low,
         high: estimate.high,
         tooltip: format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell)),
         href: trials_of(base, view, cell, filters),
         truncated: is_marked.then(|| format!("{:.0} % truncated", 100.0 * truncation_rate)),
-    }
+    })
 }
 
 /// Notes on the cells.
 fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
-    let mut remarks = vec![format!("Accuracy is estimated by {mode}, with its 95 % confidence interval.")];
+    let mut remarks = vec![format!(
+        "Cells show the {}, estimated by {mode}, with its 95 % confidence interval.",
+        accuracy_label(mode.name())
+    )];
     if !view.pooled.is_empty() {
         remarks.push(format!("Each cell pools all values of {}.", view.pooled.join(", ")));
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::choices::Choice;
 use super::model_picker::ModelPicker;
-use super::render;
+use super::{PlainTable, render};
 use crate::analysis_cache::KEEP;
 use crate::app::{App, Snapshot};
 use crate::chart::{ChartView, NeedsChartCsp};
@@ -23,8 +23,8 @@ use crate::trial_query::TrialName;
 use reasonscape_analysis::tables::compression::CompressionMeasure;
 use reasonscape_analysis::tables::{self, Table};
 use reasonscape_analysis::{
-    CompressionRow, GroupBy, HazardRow, TokensRow, compression_figure, hazard_figure, histogram_figure,
-    tokens_figure,
+    CompressionRow, GroupBy, HazardRow, TokensRow, VarianceRow, compression_figure, hazard_figure,
+    histogram_figure, tokens_figure,
 };
 
 /// The parameters of this page.
@@ -55,6 +55,7 @@ struct Section {
     title: &'static str,
     text: &'static str,
     figures: Vec<ChartView>,
+    tables: Vec<PlainTable>,
     findings: Vec<String>,
     more_findings: Vec<String>,
     remarks: Vec<String>,
@@ -155,6 +156,10 @@ async fn add_sections(
             ),
         ));
     }
+    let variance = study.analyses.variance(&selected, by).await?;
+    if variance.iter().any(|row| row.samples > 1) {
+        page.sections.push(variance_section(&variance));
+    }
     let compression = study.analyses.compression(&selected, by, None, EXAMPLES).await?;
     if !compression.rows.is_empty() {
         let figure = compression_figure(&compression, |ended| ended.bits_per_token, "bits per token");
@@ -225,6 +230,7 @@ fn hazard_section(rows: &[HazardRow], figures: Vec<ChartView>) -> Section {
         text: "The number of tokens that a model uses before it answers, and whether late answers are less accurate. \
                Truncated trials are treated as censored at the number of tokens they used.",
         figures,
+        tables: Vec::new(),
         findings,
         more_findings,
         remarks,
@@ -239,9 +245,29 @@ fn token_section(rows: &[TokensRow], figure: ChartView) -> Section {
         text: "The outcomes under smaller token limits. They are counted, not modeled: a smaller limit truncates the \
                trials that used more tokens and doesn't change the others.",
         figures: vec![figure],
+        tables: Vec::new(),
         findings,
         more_findings,
         remarks: without_tokens_note(rows.iter().map(|row| row.without_tokens).sum()).into_iter().collect(),
+    }
+}
+
+fn variance_section(rows: &[VarianceRow]) -> Section {
+    let (findings, more_findings) = findings(rows.iter().map(|row| (row.group.title(), row.finding.clone())));
+    Section {
+        id: "repeats",
+        title: "Repeated samples",
+        text: "Several samples of each problem: whether more problems or more samples would narrow the confidence intervals, \
+               the probability that at least one (pass@k) or all (pass^k) of k samples are correct, and the majority vote \
+               (maj@k). Intervals count the samples of one problem as one cluster.",
+        figures: Vec::new(),
+        tables: [tables::variance::display_table(rows), tables::variance::display_pass_table(rows)]
+            .iter()
+            .map(PlainTable::from)
+            .collect(),
+        findings,
+        more_findings,
+        remarks: Vec::new(),
     }
 }
 
@@ -258,6 +284,7 @@ fn loop_section(rows: &[CompressionRow], figure: ChartView) -> Section {
         text: "The information content of responses: their gzip-compressed size, in bits per token. A long trial with \
                very few bits per token is a repetition loop.",
         figures: vec![figure],
+        tables: Vec::new(),
         findings,
         more_findings,
         remarks: unknown.into_iter().collect(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_analysis::{BoardOptions, Leaderboard, ScoreMethod, ScoreRow, Ties};
+use reasonscape_analysis::{BoardOptions, Leaderboard, ScoreMethod, ScoreRow, Ties, accuracy_label};
 use reasonscape_points::EvalInfo;
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ use reasonscape_analysis::tables::scores::details_table;
 #[derive(Serialize)]
 struct Page {
     modes: Vec<EstimatorGroup>,
+    /// What the estimates of tasks are called.
+    accuracy: &'static str,
     /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
@@ -138,6 +140,7 @@ impl View<'_> {
             self.query.get("group").or(self.query.get("filter")).or(self.query.get("first")).is_some();
         Page {
             modes: estimator_groups(self.board.mode),
+            accuracy: accuracy_label(self.board.mode.name()),
             facets: facets(evals, self.query),
             is_filtered,
             first: self.query.get("first").unwrap_or_default().to_owned(),
@@ -236,7 +239,7 @@ impl View<'_> {
                 .tasks
                 .iter()
                 .map(|name| {
-                    row.tasks.get(name).map(|task| heat_cell(name, task, row.truncation_known, &trials))
+                    row.tasks.get(name).and_then(|task| heat_cell(name, task, row.truncation_known, &trials))
                 })
                 .collect(),
             href: trials,

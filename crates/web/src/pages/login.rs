@@ -1,25 +1,21 @@
 //! The login page.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{ORIGIN, SET_COOKIE};
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Serialize;
-use tokio::sync::Mutex;
 use url::form_urlencoded;
 
 use super::render;
 use crate::app::App;
-use crate::auth::{MAX_BODY_LEN, Token};
+use crate::auth::{MAX_BODY_LEN, Token, TokenCheck};
 use crate::error::ApiError;
+use crate::middleware::{sender, too_many_guesses};
 use crate::query_string::Query;
-
-/// The delay after a wrong token; requests with wrong tokens are delayed one after the other.
-const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
-static LOGIN_QUEUE: Mutex<()> = Mutex::const_new(());
 
 #[derive(Serialize)]
 struct Login<'a> {
@@ -55,16 +51,18 @@ pub(crate) async fn log_in(State(app): State<Arc<App>>, request: Request) -> Res
     };
     let next = own_path(&app, form_field("next").as_deref());
     let Some(token) = &app.access.token else { return Ok(Redirect::to(&next).into_response()) };
-    if !token.is_secret(form_field("token").unwrap_or_default().trim()) {
-        {
-            let _line = LOGIN_QUEUE.lock().await;
-            tokio::time::sleep(WRONG_TOKEN_DELAY).await;
+    let given = form_field("token").unwrap_or_default();
+    match token.check(given.trim(), sender(&head.extensions), Instant::now()) {
+        TokenCheck::Correct => {}
+        TokenCheck::Refused => return Ok(too_many_guesses()),
+        TokenCheck::Wrong { delay } => {
+            tokio::time::sleep(delay).await;
+            let page = Login { next: &next, problem: Some("Incorrect token.") };
+            let mut response = render(&app, "login.html", "", &[], &page)?;
+            // Not 401, which would be shown as an error page instead of the form.
+            *response.status_mut() = StatusCode::OK;
+            return Ok(response);
         }
-        let page = Login { next: &next, problem: Some("Incorrect token.") };
-        let mut response = render(&app, "login.html", "", &[], &page)?;
-        // Not 401, which would be shown as an error page instead of the form.
-        *response.status_mut() = StatusCode::OK;
-        return Ok(response);
     }
     let is_https = head.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     Ok(with_cookie(&next, &token.cookie(&app.base, is_https)))

@@ -11,7 +11,6 @@ use reasonscape_study::{write_file, write_study};
 
 use super::create_request::{CreateRunRequest, RunSource};
 use super::errors::{StudyFileError, invalid_lines_error, io_error};
-use super::form_options::is_allowed_key_var;
 use super::record::RunRecord;
 use super::{Runs, describe_source, run_name, selected};
 use crate::error::ApiError;
@@ -54,7 +53,6 @@ impl Runs {
     }
 
     fn create_from_suite(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
-        self.check_key_var(request.api_key_env.as_deref())?;
         if let Some(name) = request.built_in_suite()? {
             return self.create_with_study(request, name, &format!("suite = \"{name}\""), |_| Ok(()));
         }
@@ -72,7 +70,6 @@ impl Runs {
     }
 
     fn create_from_dataset(&self, request: &CreateRunRequest) -> Result<RunRecord, ApiError> {
-        self.check_key_var(request.api_key_env.as_deref())?;
         let Some(name) = &request.dataset else {
             return Err(ApiError::bad_request("missing `dataset`; select an uploaded dataset or upload one"));
         };
@@ -106,6 +103,9 @@ impl Runs {
             run_name::new_folder(&self.store.folder(), called).map_err(|error| io_error(&error))?;
         let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
         let study = cleanup_on_error(&folder, study)?;
+        self.check_keys(study.evals.iter()).inspect_err(|_| {
+            let _ = fs::remove_dir_all(&folder);
+        })?;
         let study = Arc::new(study);
         self.store.cache_study(&folder, &study);
         let mut record = RunRecord::new(&name, describe_source(&study));
@@ -113,20 +113,6 @@ impl Runs {
         record.models = study.evals.iter().map(|eval| eval.name.clone()).collect();
         cleanup_on_error(&folder, record.save(&folder))?;
         Ok(record)
-    }
-
-    /// Clients choose where a key is sent, so only keys of model providers and those that the study names may be used.
-    fn check_key_var(&self, name: Option<&str>) -> Result<(), ApiError> {
-        let Some(name) = name else { return Ok(()) };
-        let of_study = self.store.home_study().and_then(Result::ok);
-        let is_named = of_study
-            .is_some_and(|study| study.evals.iter().any(|eval| eval.api_key_env.as_deref() == Some(name)));
-        if is_named || is_allowed_key_var(name) {
-            return Ok(());
-        }
-        Err(ApiError::bad_request(
-            "`api_key_env` is not allowed; expected a variable that ends in `_API_KEY` or that study.toml names",
-        ))
     }
 }
 

@@ -49,10 +49,7 @@ impl Runs {
     /// The options of the new-run form.
     pub(crate) fn form_options(&self) -> FormOptions {
         let study = self.store.home_study().map(|study| study.map(|study| StudyOptions::from_study(&study)));
-        let mut variables: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, _)| name.into_string().ok())
-            .filter(|name| is_allowed_key_var(name))
-            .collect();
+        let mut variables = self.key_rules.variables();
         if let Some(Ok(study)) = &study {
             variables.extend(study.variables.iter().cloned());
         }
@@ -77,9 +74,4 @@ fn label(study: &Study, eval: &Eval) -> String {
         return eval.name.clone();
     }
     format!("{} ({}, {})", eval.name, eval.template.name, eval.sampler.name)
-}
-
-/// Whether the name of a variable marks it as an API key.
-pub(super) fn is_allowed_key_var(variable: &str) -> bool {
-    variable.ends_with("_API_KEY")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use reasonscape_core::TestStream;
-use reasonscape_pipeline::{Forecast, ForecastSummary, existing_cache, forecast};
+use reasonscape_pipeline::{Forecast, ForecastSummary, forecast};
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, Examples, Selection, Study, TemplateInput, selected_points};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use super::errors::{cache_error, run_error, study_error};
 use super::store::{FileStamp, stamp};
 use super::{RunRecord, Runs, selected, selection};
 use crate::error::ApiError;
+use crate::trial_lookup::open_cache;
 
 /// Maximum number of example prompts, one per task.
 const MAX_SAMPLES: usize = 3;
@@ -112,7 +113,9 @@ impl Runs {
     fn compute_plan(&self, record: &RunRecord) -> Result<Plan, ApiError> {
         let study = self.store.study(&self.store.study_folder(record))?;
         let selection = selection(record);
-        let cache = existing_cache(&study).map_err(|error| cache_error(&error))?;
+        let path = study.cache_path();
+        let cache = path.exists().then(|| open_cache(&path, self.read_only)).transpose();
+        let cache = cache.map_err(|error| cache_error(&error))?;
         let forecasts = forecast(&study, &selection, cache.as_ref()).map_err(|error| run_error(&error))?;
         let keys = keys(&study, &selection);
         let mut warnings = Vec::new();

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use axum::http::StatusCode;
 use reasonscape_study::Study;
 
 use super::datasets::Datasets;
@@ -63,8 +62,7 @@ impl RunStore {
     pub(super) fn load(&self, name: &str) -> Result<RunRecord, ApiError> {
         let folder = self.existing_folder(name)?;
         let mut record = RunRecord::load(&folder).ok_or_else(|| ApiError::not_found("no such run"))?;
-        let is_locked = || self.lock(&record).is_err_and(|error| error.status == StatusCode::CONFLICT);
-        if !record.state.is_over() && !is_locked() {
+        if !record.state.is_over() && !self.is_locked(&record) {
             let why = "the server stopped before the run ended; all responses are kept, and resuming sends the remaining requests";
             record.end(RunState::Interrupted, Some(why.to_owned()));
             record.ended_ms = None;
@@ -122,10 +120,20 @@ impl RunStore {
         fs::remove_dir_all(folder).map_err(|error| io_error(&error))
     }
 
+    fn lock_path(&self, record: &RunRecord) -> PathBuf {
+        let folder = if record.of_study { self.folder() } else { self.folder().join(&record.name) };
+        folder.join(".lock")
+    }
+
+    /// Whether a server runs the study of a run. Creates no file.
+    fn is_locked(&self, record: &RunRecord) -> bool {
+        let file = File::open(self.lock_path(record));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Locks the study of a run until the run ends. The operating system releases the lock after a crash.
     pub(super) fn lock(&self, record: &RunRecord) -> Result<File, ApiError> {
-        let folder = if record.of_study { self.folder() } else { self.folder().join(&record.name) };
-        let file = File::options().create(true).append(true).open(folder.join(".lock"));
+        let file = File::options().create(true).append(true).open(self.lock_path(record));
         let file = file.map_err(|error| io_error(&error))?;
         match file.try_lock() {
             Ok(()) => Ok(file),

@@ -101,7 +101,7 @@ fn rows_have_documented_keys_and_a_figure() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         keys(&found["rows"][0]),
-        "base_task bits_effect correct eval_id finding groups incorrect loops model n name sampler size_effect task template \
+        "base_task bits_effect correct equal_length_effect eval_id finding groups incorrect loops model n name sampler size_effect task template \
          truncated"
     );
     assert_eq!(

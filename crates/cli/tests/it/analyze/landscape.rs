@@ -83,7 +83,8 @@ fn surface_has_a_cell_for_every_pair_of_values() {
 fn accepts_former_command_names_or_points_to_the_new_one() {
     let plot = grid();
     assert_eq!(plot.json("frontier", &[]), plot.json("threshold", &[]));
-    assert_rejected(&plot.ask("cluster", &["--shape"]), &["use `reasonscape analyze similarity`"]);
+    // The name has another meaning now.
+    assert_rejected(&plot.ask("cluster", &["--shape"]), &["--shape"]);
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn reports_when_there_is_nothing_to_show() {
         let rows = frontier.as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap()["finding"].as_str().unwrap().to_owned()
     };
-    assert!(finding("cut").starts_with("accuracy below 50 % everywhere, length from 4 to 8"));
+    assert!(finding("cut").starts_with("threshold not reached (below 4): accuracy below 50 % everywhere"));
     assert_eq!(finding("none"), "cannot tell: no trials");
     assert_eq!(finding("one"), "cannot tell: trials only at length=4");
 }
@@ -213,14 +214,20 @@ fn finds_planted_threshold_with_interval() {
     }
     let words = |name: &str| row(name, "arithmetic")["finding"].as_str().unwrap().to_owned();
     assert!(words("a").starts_with("threshold at length=12.0 (11."), "{}", words("a"));
-    assert!(
-        words("above")
-            .starts_with("accuracy above 50 % everywhere, length from 2 to 8; a threshold, if any, is above")
-    );
-    assert!(
-        words("below")
-            .starts_with("accuracy below 50 % everywhere, length from 2 to 8; a threshold, if any, is below")
-    );
+    for (name, side, edge) in [("above", "above", 8), ("below", "below", 2)] {
+        let curve = &row(name, "arithmetic")["curve"];
+        assert_eq!((&curve["x50"], &curve["not_reached"]), (&Value::Null, &json!(side)), "{curve}");
+        for bound in ["low", "high"].map(|key| &curve[key]).into_iter().filter(|bound| !bound.is_null()) {
+            assert!((2.0..=8.0).contains(&number(bound)), "{curve}");
+        }
+        let text = format!("not reached ({side} {edge})");
+        assert_eq!(
+            words(name),
+            format!("threshold {text}: accuracy {side} 50 % everywhere, length from 2 to 8")
+        );
+        assert!(plot.ask("threshold", &["--format", "markdown"]).stdout.contains(&format!("| {text} |")));
+        assert!(plot.ask("threshold", &["--format", "csv"]).stdout.contains(&format!(",{side},")));
+    }
     assert_eq!(
         words("coin"),
         "cannot tell: neither a slope nor a difference from 50 % is significant, length from 2 to 8"

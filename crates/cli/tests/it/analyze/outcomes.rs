@@ -54,8 +54,20 @@ impl Planted {
         self.with_points(model, task, vec![(r#"{"length": 8}"#, trials)])
     }
 
-    /// The same with the trials of this model at these points of a task.
+    /// The same with the trials of this model at these points of a task, each of another problem.
     pub(super) fn with_points(self, model: &str, task: &str, points: Vec<(&str, Vec<Trial>)>) -> Self {
+        let numbered = |trials: Vec<Trial>| -> Vec<Trial> {
+            trials.into_iter().zip(0..).map(|(trial, index)| Trial { index, ..trial }).collect()
+        };
+        self.with_samples(
+            model,
+            task,
+            points.into_iter().map(|(at, trials)| (at, numbered(trials))).collect(),
+        )
+    }
+
+    /// The same with these trials, which say of which problem and sample they are.
+    pub(super) fn with_samples(self, model: &str, task: &str, points: Vec<(&str, Vec<Trial>)>) -> Self {
         let eval = EvalInfo {
             eval_id: reasonscape_study::EvalId::new(model, "zeroshot", "greedy").to_string(),
             model: model.to_owned(),
@@ -66,8 +78,6 @@ impl Planted {
         };
         let mut writer = UnitWriter::new(self.folder.path(), eval, task).unwrap();
         for (params, trials) in points {
-            let trials = trials.into_iter().zip(0..).map(|(trial, index)| Trial { index, ..trial });
-            let trials: Vec<Trial> = trials.collect();
             writer
                 .write_point(PointTrials {
                     params: params.to_owned(),

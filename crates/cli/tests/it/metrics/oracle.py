@@ -90,6 +90,43 @@ def rate(pairs):
     return (p, *wilson(p * effective, effective), n)
 
 
+def proportion(pairs):
+    """The mean of (task, value from 0 to 1) with Wilson's interval on as many trials as have the variance of the mean."""
+    value, low, high, n = mean(pairs)
+    tasks = collections.defaultdict(list)
+    for task, one in pairs:
+        tasks[task].append(one)
+    if len(tasks) < 2:
+        return value, low, high, n
+    means = [math.fsum(held) / len(held) for held in tasks.values()]
+    m = math.fsum(means) / len(means)
+    most = m * (1 - m)
+    deviations = math.fsum((one - m) ** 2 for one in means)
+    effective = len(means) ** 2 * most / (deviations + most) if most > 0 else len(means)
+    low, high = wilson(m * effective, effective)
+    return value, min(low, value), max(high, value), n
+
+
+def passes(held, k, enough):
+    """The share of all subsets of k samples of which enough are right: any for pass@k, all for pass^k."""
+    subsets = list(itertools.combinations([row["right"] for row in held], k))
+    return sum(enough(subset) for subset in subsets) / len(subsets)
+
+
+def split(held):
+    """The variance between tasks and between samples of a task, by moments."""
+    shares = [sum(row["right"] for row in rows) / len(rows) for rows in held]
+    freedom = sum(len(rows) - 1 for rows in held)
+    inside = sum((row["right"] - share) ** 2 for rows, share in zip(held, shares) for row in rows)
+    if len(held) < 2 or freedom == 0:
+        return None, None
+    sampling = inside / freedom
+    m = math.fsum(shares) / len(shares)
+    # E (share - m)^2 summed over tasks is (G - 1) (between + sampling times the mean of 1 / n).
+    between = math.fsum((share - m) ** 2 for share in shares) / (len(held) - 1)
+    return max(0.0, between - sampling * math.fsum(1 / len(rows) for rows in held) / len(held)), sampling
+
+
 def entropy(counts):
     n = sum(counts)
     return -math.fsum(count / n * math.log(count / n) for count in counts)
@@ -135,6 +172,17 @@ def p95(values):
     return values[math.ceil(share * n) - 1], low, high, n
 
 
+def clustered_p95(pairs):
+    """Woodruff's interval: the bounds of the share of answers up to the quantile, as quantiles."""
+    if not pairs:
+        return None, None, None, 0
+    values, n = sorted(value for _, value in pairs), len(pairs)
+    quantile = values[math.ceil(fractions.Fraction(95, 100) * n) - 1]
+    _, low, high, _ = rate([(task, int(value <= quantile)) for task, value in pairs])
+    at = lambda share: values[max(1, math.ceil(share * n)) - 1]
+    return quantile, at(low), at(high) if high < 1 else None, n
+
+
 def summary(rows):
     for row in rows:
         targets = row["target"] if isinstance(row["target"], list) else [row["target"]]
@@ -175,7 +223,9 @@ def summary(rows):
         "completion_tokens_mean": mean(each(lambda row: row.get("completion_tokens"))),
         "total_tokens_mean": mean(each(total)),
         "latency_mean_ms": mean(each(lambda row: row.get("latency_ms"))),
-        "latency_p95_ms": p95([row["latency_ms"] for row in rows if row.get("latency_ms") is not None]),
+        "latency_p95_ms": (p95 if len({row["id"] for row in rows}) == len(rows) else lambda values: clustered_p95(
+            [(row["id"], row["latency_ms"]) for row in rows if row.get("latency_ms") is not None]
+        ))([row["latency_ms"] for row in rows if row.get("latency_ms") is not None]),
     }
     # Answers of one evaluation to one task are samples of each other; a task is a cluster.
     tasks = {row["id"] for row in rows}
@@ -183,6 +233,7 @@ def summary(rows):
     for row in rows:
         series[row["id"], row.get("eval_id")].append(row)
     several = {task: held for task, held in series.items() if len(held) > 1}
+    parts = None, None
     if several:
         per_task = collections.defaultdict(list)
         for (task, _), held in several.items():
@@ -196,10 +247,20 @@ def summary(rows):
             if all(row.get("temperature") == 0 for row in held):
                 per_task["determinism_index"].append((task, int(len(given) == 1)))
         found["sce_per_task_mean"] = mean(per_task["sce_per_task_mean"])
-        found["mode_accuracy"] = mean(per_task["mode_accuracy"], 0.0, 1.0)
+        found["mode_accuracy"] = proportion(per_task["mode_accuracy"])
+        if len({task for task, _ in several}) == len(several):
+            k = max(map(len, several.values()))
+            enough = [(task, held) for (task, _), held in several.items() if len(held) >= k]
+            # One task alone has the interval of one trial.
+            alone = lambda found: (found[0], *wilson(found[0], 1), found[3]) if len(enough) == 1 else found
+            found["pass_at_k"] = alone(proportion([(task, passes(held, k, any)) for task, held in enough]))
+            found["pass_hat_k"] = alone(proportion([(task, passes(held, k, all)) for task, held in enough]))
+            parts = split(list(several.values()))
         found["stability"] = mean(per_task["stability"], 0.0, 1.0)
         found["determinism_index"] = rate(per_task["determinism_index"])
     plain = {
+        "variance_problems": parts[0],
+        "variance_sampling": parts[1],
         "n": len(rows),
         "tasks": len(tasks),
         "truncated": sum(bool(row.get("truncated")) for row in rows),

@@ -163,3 +163,39 @@ fn files_are_not_replaced_by_ones_with_fewer_trials() {
     fs::write(&study, text).unwrap();
     assert_eq!(assert_all_scored(env.path()), 24);
 }
+
+/// Which machine requested a problem makes no difference to any number.
+#[test]
+fn merged_shards_equal_one_run() {
+    let env = RunEnv::new();
+    let merged = tempfile::TempDir::new().unwrap();
+    for shard in ["1/2", "2/2"] {
+        fs::remove_file(env.cache()).unwrap_or_default();
+        env.run_to_end(&["--count", "20", "--shard", shard, "--no-evaluate"]);
+        transferred(&env, &[], merged.path());
+    }
+    let merged_study = merged.path().to_str().unwrap();
+    assert_eq!(reasonscape(&["evaluate", merged_study]).code, 0);
+    fs::remove_file(env.cache()).unwrap();
+    env.run_to_end(&["--count", "20"]);
+    let json = |arguments: &[&str]| -> Value {
+        let run = reasonscape(&[arguments, &["--format", "json"]].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let counted =
+        "SELECT eval_id, base_task, params, n, n_e, n_t, g, problems, q, c, gm, a, b, yy, weight, stop_rule
+         FROM points ORDER BY eval_id, base_task, params";
+    let study = env.path().to_str().unwrap();
+    let points = json(&["sql", study, counted]);
+    assert_eq!(points.as_array().unwrap().len(), 6);
+    assert!(points.as_array().unwrap().iter().all(|point| point["problems"] == 20), "{points}");
+    assert_eq!(json(&["sql", merged_study, counted]), points);
+    let scores = json(&["analyze", "scores", study]);
+    let merged_scores = json(&["analyze", "scores", merged_study]);
+    for (row, merged) in scores.as_array().unwrap().iter().zip(merged_scores.as_array().unwrap()) {
+        for key in ["eval_id", "rank", "rank_best", "rank_worst", "reason_score", "score", "tasks"] {
+            assert_eq!(row[key], merged[key], "{key}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod compare;
 mod explorer;
+mod foreign;
 mod leaderboard;
 mod runs;
 mod trials;

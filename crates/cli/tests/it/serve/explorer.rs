@@ -98,7 +98,7 @@ fn cells_show_numbers_and_link_to_trials() {
             "length={} depth={}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
             cell["at"]["length"],
             cell["at"]["depth"],
-            number("center"),
+            number("point"),
             number("low"),
             number("high"),
             cell["n_e"],

@@ -177,7 +177,7 @@ fn not_found_pages_have_the_layout() {
 
 #[test]
 fn requires_the_token() {
-    let server = Server::start(&["--token", "open-sesame"]);
+    let server = Server::start(&["--token", "open-sesame-012345678"]);
     let page = server.get("/?mode=K_P");
     assert_eq!((page.status, page.header("location")), (303, Some("/login?next=%2F%3Fmode%3DK_P")));
     for path in
@@ -193,14 +193,16 @@ fn requires_the_token() {
     }
     let login = server.get("/login?next=/trials");
     assert!(login.body.contains("type=\"password\"") && !login.body.contains("sesame"), "{login:?}");
-    for given in ["token=wrong-one", "token=", "", "token=open-sesam", "token=open-sesame2"] {
+    for given in
+        ["token=wrong-one", "token=", "", "token=open-sesame-01234567", "token=open-sesame-0123456782"]
+    {
         let reply = server.request("POST", "/login", &[], given);
         assert!(
             reply.header("set-cookie").is_none() && reply.body.contains("Incorrect token"),
             "{given}: {reply:?}"
         );
     }
-    let entered = server.request("POST", "/login", &[], "token=open-sesame&next=%2Ftrials");
+    let entered = server.request("POST", "/login", &[], "token=open-sesame-012345678&next=%2Ftrials");
     assert_eq!((entered.status, entered.header("location")), (303, Some("/trials")));
     let cookie = entered.header("set-cookie").unwrap();
     assert!(
@@ -210,15 +212,20 @@ fn requires_the_token() {
     let session = cookie.split(';').next().unwrap();
     assert_eq!(server.request("GET", "/", &[("Cookie", session)], "").status, 200);
     assert_eq!(
-        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame")], "").status,
+        server
+            .request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame-012345678")], "")
+            .status,
         200
     );
     assert_eq!(
-        server.request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesam")], "").status,
+        server
+            .request("GET", "/api/v1/evals", &[("Authorization", "Bearer open-sesame-01234567")], "")
+            .status,
         401
     );
     for next in ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"] {
-        let reply = server.request("POST", "/login", &[], &format!("token=open-sesame&next={next}"));
+        let reply =
+            server.request("POST", "/login", &[], &format!("token=open-sesame-012345678&next={next}"));
         assert_eq!(reply.header("location"), Some("/"), "{next}");
     }
     let left = server.request("POST", "/logout", &[("Cookie", session)], "");

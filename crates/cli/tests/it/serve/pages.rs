@@ -174,9 +174,9 @@ fn trial_links_to_its_neighbors_in_the_list() {
 
 #[test]
 fn serves_below_the_base_path() {
-    let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame"]);
+    let server = Server::start(&["--base-path", "/scores/", "--token", "open-sesame-012345678"]);
     assert!(server.url.ends_with("/scores/"), "{}", server.url);
-    let bearer = [("Authorization", "Bearer open-sesame")];
+    let bearer = [("Authorization", "Bearer open-sesame-012345678")];
     for path in ["/scores/", "/scores/compare", "/scores/compare/tests", "/scores/trials"] {
         let page = server.request("GET", path, &bearer, "").body;
         for attribute in ["href=\"", "src=\"", "action=\""] {
@@ -192,7 +192,7 @@ fn serves_below_the_base_path() {
         "POST",
         "/scores/login",
         &[("Origin", &format!("https://{}", server.address))],
-        "token=open-sesame",
+        "token=open-sesame-012345678",
     );
     assert!(
         entered.header("set-cookie").unwrap().ends_with("; Path=/scores/; HttpOnly; SameSite=Strict; Secure")

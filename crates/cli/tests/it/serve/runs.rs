@@ -56,6 +56,14 @@ impl RunsEnv {
         Self::with("", None, &[])
     }
 
+    /// The same environment, with a new server that has these options.
+    pub(super) fn restart(self, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let Self { models, server } = self;
+        let study = Arc::clone(&server.study);
+        drop(server);
+        Self { models, server: Server::on(study, arguments, variables) }
+    }
+
     /// `faults` as for `simulate --faults`, the API key that the models require, and the environment of the server.
     pub(super) fn with(faults: &str, api_key: Option<&str>, variables: &[(&str, &str)]) -> Self {
         let dataset = Dataset::parse("questions", QUESTIONS).unwrap();

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -94,6 +95,25 @@ impl Study {
                 .unwrap();
         }
         writer.finish(&provenance()).unwrap();
+    }
+
+    /// A copy of the study in this folder.
+    pub(super) fn copy_of(study: &str) -> Self {
+        fn copy(from: &Path, to: &Path) {
+            std::fs::create_dir_all(to).unwrap();
+            for entry in std::fs::read_dir(from).unwrap() {
+                let entry = entry.unwrap();
+                let target = to.join(entry.file_name());
+                if entry.path().is_dir() {
+                    copy(&entry.path(), &target);
+                } else {
+                    std::fs::copy(entry.path(), target).unwrap();
+                }
+            }
+        }
+        let folder = TempDir::new().unwrap();
+        copy(Path::new(study), folder.path());
+        Self { folder }
     }
 
     /// A study of these files, without responses.

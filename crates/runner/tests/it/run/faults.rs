@@ -133,3 +133,29 @@ fn nothing_is_sent_during_retry_after() {
         .collect();
     assert!(waits.len() == 1 && waits[0] >= Duration::from_secs(1), "{waits:?}");
 }
+
+#[test]
+fn retry_after_is_limited_by_the_outage_timeout() {
+    let env = TestEnv::new();
+    let scripted_server = ScriptedServer::start(|number| match number {
+        0 => (429, "Retry-After: 1e9\r\n", r#"{"error": {"message": "slow down"}}"#.to_owned()),
+        1 => (503, "Retry-After: 1000000000\r\n", r#"{"error": {"message": "come back"}}"#.to_owned()),
+        _ => completion(),
+    });
+    let lines = format!(
+        "[[eval]]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = 1\noutage_timeout_seconds = 1\n",
+        scripted_server.base_url()
+    );
+    let study = env.study("", &[lines]);
+    let (summary, events) = run_all(&study, &count(4), &env.cache());
+    assert!(summary.is_complete(), "{summary:?}");
+    let waits: Vec<Duration> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Retrying { wait, .. } => Some(wait),
+            _ => None,
+        })
+        .collect();
+    // A pause of a second, or the usual delay before a retry if that is longer.
+    assert!(waits.len() == 2 && waits.iter().all(|wait| *wait <= Duration::from_secs(2)), "{waits:?}");
+}

@@ -6,7 +6,7 @@ use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
 use reasonscape_analysis::{
     AccuracyGrid, AggregateRow, Comparison, Compression, EvalSummary, HazardRow, ModelSets, Pairwise,
-    PointSummary, TaskSummary, ThresholdRow, TokensRow,
+    PointSummary, TaskSummary, ThresholdRow, TokensRow, VarianceRow,
 };
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -217,6 +217,14 @@ pub(crate) fn study() -> Vec<Operation> {
             .parameters(&[FIRST, KEEP, BUDGET, MODE, CONFIDENCE, EVALS, TASKS, FILTER, BY])
             .json::<Vec<TokensRow>>()
             .errors(INVALID),
+        get(
+            "/variance",
+            "Variance between problems and samples, pass@k and pass^k, as `reasonscape analyze variance`",
+            analyses::variance,
+        )
+        .parameters(&[FIRST, CONFIDENCE, EVALS, TASKS, FILTER, BY])
+        .json::<Vec<VarianceRow>>()
+        .errors(INVALID),
         get(
             "/compression",
             "Compressed sizes and repetition loops, as `reasonscape analyze compression`",

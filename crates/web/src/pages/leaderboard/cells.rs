@@ -5,6 +5,7 @@ use std::fmt::Write;
 use reasonscape_analysis::{ReasonScoreEstimate, ScoreRow, TaskScore};
 use serde::Serialize;
 
+use crate::chart::{percent_interval, percent_text};
 use crate::query_string::encoded;
 
 /// Steps of the color scale.
@@ -63,8 +64,8 @@ impl IntervalBar {
 #[derive(Serialize)]
 pub(super) struct HeatCell {
     step: u8,
-    center: String,
-    margin: String,
+    estimate: String,
+    interval: String,
     value: String,
     tooltip: String,
     href: String,
@@ -72,29 +73,35 @@ pub(super) struct HeatCell {
     truncated: Option<String>,
 }
 
-pub(super) fn heat_cell(name: &str, task: &TaskScore, truncation_known: bool, trials: &str) -> HeatCell {
-    let (center, margin) = (f64::midpoint(task.low, task.high), (task.high - task.low) / 2.0);
+/// The cell of a task; `None` without an estimate.
+pub(super) fn heat_cell(
+    name: &str,
+    task: &TaskScore,
+    truncation_known: bool,
+    trials: &str,
+) -> Option<HeatCell> {
+    let point = task.accuracy.point?;
     let truncation_rate = task.n_t as f64 / task.n.max(1) as f64;
     let truncated = (truncation_known && truncation_rate >= MIN_TRUNCATION_RATE)
         .then(|| format!("{:.0} % truncated", 100.0 * truncation_rate));
     let mut tooltip = format!(
         "{name}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct",
-        100.0 * center,
-        100.0 * task.low,
-        100.0 * task.high,
+        100.0 * point,
+        100.0 * task.accuracy.low,
+        100.0 * task.accuracy.high,
         task.n_e,
         task.n
     );
     if task.n_t > 0 {
         let _ = write!(tooltip, ", {} truncated", task.n_t);
     }
-    HeatCell {
-        step: (center * STEPS).round().clamp(0.0, STEPS) as u8,
-        center: format!("{:.0}", 100.0 * center),
-        margin: format!("{:.0}", (100.0 * margin).max(1.0)),
-        value: format!("{center:.4}"),
+    Some(HeatCell {
+        step: (point * STEPS).round().clamp(0.0, STEPS) as u8,
+        estimate: percent_text(point),
+        interval: percent_interval(&task.accuracy),
+        value: format!("{point:.4}"),
         tooltip,
         href: format!("{trials}&task={}", encoded(name)),
         truncated,
-    }
+    })
 }

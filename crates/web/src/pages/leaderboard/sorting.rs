@@ -46,10 +46,7 @@ impl<'q> SortOrder<'q> {
             "truncated" => row.truncation_rate,
             "tokens" => row.tokens_mean,
             "value" => row.reason_score_per_1k_tokens,
-            task => {
-                let task = row.tasks.get(task.strip_prefix("task:")?)?;
-                Some(f64::midpoint(task.low, task.high))
-            }
+            task => row.tasks.get(task.strip_prefix("task:")?)?.accuracy.point,
         };
         let direct = |order: Ordering| if self.is_ascending { order } else { order.reverse() };
         if self.key == "name" {

@@ -67,14 +67,55 @@ fn never_stores_or_shows_a_typed_key() {
 #[test]
 fn names_environment_keys_without_their_value() {
     const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
-    let env = RunsEnv::with("", Some(SECRET), &[("PEOPLES_KEY", SECRET), ("OTHER_API_KEY", "x")]);
+    let variables = [("PEOPLES_KEY", SECRET), ("OTHER_API_KEY", "x"), ("OPENAI_API_KEY", "x")];
+    let env = RunsEnv::with("", Some(SECRET), &[]);
+    let env = env.restart(&["--allow-key", "OTHER_API_KEY=https://llm.example/v1"], &variables);
     let name = env.create_study_run(&json!({}));
     let page = env.server.get(&format!("/runs/{name}")).body;
     assert!(page.contains("PEOPLES_KEY (set)"), "{page}");
     let form = env.server.get("/runs/new").body;
-    assert!(form.contains("PEOPLES_KEY (set)") && form.contains("OTHER_API_KEY (set)"), "{form}");
+    for variable in ["PEOPLES_KEY", "OTHER_API_KEY", "OPENAI_API_KEY"] {
+        assert!(form.contains(&format!("{variable} (set)")), "{variable}: {form}");
+    }
     let run = env.run_to_end(&name);
     assert_eq!(run["state"], "complete", "{run}");
     assert!(!contains_bytes(&bytes_of_all_files(&env.folder()), SECRET));
     assert!(!(page + &form + &run.to_string()).contains(SECRET));
+}
+
+#[test]
+fn sends_keys_only_to_addresses_that_are_named_for_them() {
+    const SECRET: &str = "sk-7hJ2kQ9vXw4ZpL0aTn5R";
+    let names = ["PEOPLES_KEY", "OPENAI_API_KEY", "GATEWAY_API_KEY", "HOME_API_KEY"];
+    let variables = names.map(|name| (name, SECRET));
+    let env = RunsEnv::with("", Some(SECRET), &variables);
+    // Any address but those of the study: here, another name of the same server.
+    let foreign = env.models.base_url().replace("127.0.0.1", "localhost");
+    let request = |variable: &str, base_url: &str| {
+        env.own_run_request(&json!({ "api_key_env": variable, "base_url": base_url }))
+    };
+    for variable in names {
+        let refused = env.post("/runs", &request(variable, &foreign));
+        let hint = format!("start the server with `--allow-key {variable}={foreign}`");
+        assert!(refused.status == 400 && refused.body.contains(&hint), "{refused:?}");
+    }
+    let own = env.models.base_url();
+    assert_eq!(env.post("/runs", &request("GATEWAY_API_KEY", &own)).status, 400);
+    assert_eq!(env.post("/runs", &request("OPENAI_API_KEY", "http://api.openai.com/v1")).status, 400);
+    let runs = || std::fs::read_dir(env.folder().join("runs")).map_or(0, Iterator::count);
+    assert_eq!(runs(), 0, "a refused run leaves no directory");
+    assert_eq!(env.post("/runs", &request("OPENAI_API_KEY", "https://api.openai.com/v1")).status, 201);
+    let name = env.create(&request("PEOPLES_KEY", &own));
+    assert_eq!(env.run_to_end(&name)["state"], "complete");
+    // A run that an earlier version created.
+    let name = env.create(&env.own_run_request(&json!({ "base_url": foreign })));
+    let file = env.folder().join("runs").join(&name).join("study.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replace("base_url =", "api_key_env = \"GATEWAY_API_KEY\"\nbase_url =");
+    std::fs::write(&file, text).unwrap();
+    let refused = env.start(&name, &json!({}));
+    assert!(refused.status == 400 && refused.body.contains("--allow-key GATEWAY_API_KEY="), "{refused:?}");
+    // The operator allows it.
+    let env = env.restart(&["--allow-key", &format!("GATEWAY_API_KEY={foreign}")], &variables);
+    assert_eq!(env.run_to_end(&name)["state"], "complete");
 }

@@ -23,7 +23,7 @@ fn rejects_invalid_runs_and_names() {
         (env.own_run_request(&json!({ "template": "../x" })), "not a valid name"),
         (env.own_run_request(&json!({ "sampler": "none" })), "unknown sampler"),
         (env.own_run_request(&json!({ "provider": "none" })), "unknown provider"),
-        (env.own_run_request(&json!({ "api_key_env": "PATH" })), "that ends in `_API_KEY`"),
+        (env.own_run_request(&json!({ "api_key_env": "PATH" })), "start the server with `--allow-key PATH="),
         (env.own_run_request(&json!({ "api_key_env": "REASONSCAPE_TOKEN" })), "`api_key_env` is not allowed"),
         (env.own_run_request(&json!({ "price_prompt": 1 })), "go together"),
         (env.own_run_request(&json!({ "source": "dataset", "dataset": "../study.toml" })), "no such dataset"),

@@ -1,0 +1,199 @@
+//! Simulated boards of models on the same problems, for the level of the paired test and of ranks from it.
+
+use rayon::prelude::*;
+use reasonscape_stats::likelihood::{PointSums, WeightedPoint, effective_task, likelihood_score};
+use reasonscape_stats::multiple_testing::holm;
+use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, paired_score_test};
+use reasonscape_stats::random::PyRandom;
+use reasonscape_stats::ranks::rank_ranges;
+use reasonscape_stats::{Confidence, Outcome};
+
+/// Models on tasks: `known[model][task]` is the probability that a completed trial knows the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct PairedDesign {
+    pub(crate) known: Vec<Vec<f64>>,
+    pub(crate) guess: f64,
+    pub(crate) truncation: f64,
+    pub(crate) points: usize,
+    pub(crate) problems: usize,
+}
+
+/// Values and sums of one model on one board, by task and point.
+struct Responses {
+    values: Vec<Vec<Vec<f64>>>,
+    points: Vec<Vec<WeightedPoint>>,
+}
+
+/// What the paired test did on simulated boards of two models.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// Proportion of p-values below 5 %.
+    pub(crate) at_5_percent: f64,
+    /// Proportion of p-values below 0.1 %.
+    pub(crate) at_01_percent: f64,
+    /// Proportion of intervals that contain the true difference.
+    pub(crate) coverage: f64,
+}
+
+impl PairedDesign {
+    /// Twelve tasks from hard to easy, for two models with the profiles `a` and `b`: indices into the tasks.
+    pub(crate) fn two_models(
+        known: &[f64],
+        permutation: impl Fn(usize) -> usize,
+        guess: f64,
+        truncation: f64,
+        (points, problems): (usize, usize),
+    ) -> Self {
+        let other = (0..known.len()).map(|task| known[permutation(task)]).collect();
+        Self { known: vec![known.to_vec(), other], guess, truncation, points, problems }
+    }
+
+    /// The mean over tasks of the logarithm of the true value.
+    fn ln_score(&self, model: usize) -> f64 {
+        let known = &self.known[model];
+        let ln_s = known.iter().map(|known| (known * (1.0 - self.truncation)).max(0.01).ln());
+        ln_s.sum::<f64>() / known.len() as f64
+    }
+
+    /// Every model on the same problems, half of which are easier for all models and half harder.
+    fn board(&self, rng: &mut PyRandom) -> Vec<Responses> {
+        let tasks = self.known[0].len();
+        let mut models: Vec<Responses> = self
+            .known
+            .iter()
+            .map(|_| Responses { values: vec![vec![]; tasks], points: vec![vec![]; tasks] })
+            .collect();
+        for task in 0..tasks {
+            for _ in 0..self.points {
+                let mut values = vec![Vec::with_capacity(self.problems); models.len()];
+                let mut sums = vec![PointSums::default(); models.len()];
+                for _ in 0..self.problems {
+                    let shift = if rng.random() < 0.5 { 0.7 } else { -0.7 };
+                    for (model, known) in self.known.iter().enumerate() {
+                        let known = known[task] + shift * known[task].min(1.0 - known[task]);
+                        let outcome = self.trial(rng, known);
+                        values[model].push(match outcome {
+                            Outcome::Correct => 1.0,
+                            Outcome::Incorrect => -self.guess / (1.0 - self.guess),
+                            Outcome::Truncated => 0.0,
+                        });
+                        sums[model].add_problem(&[(outcome, self.guess)]);
+                    }
+                }
+                for ((model, values), sums) in models.iter_mut().zip(values).zip(sums) {
+                    model.values[task].push(values);
+                    model.points[task].push(WeightedPoint { sums, weight: 1.0, stop_rule: None });
+                }
+            }
+        }
+        models
+    }
+
+    fn trial(&self, rng: &mut PyRandom, known: f64) -> Outcome {
+        if self.truncation > 0.0 && rng.random() < self.truncation {
+            Outcome::Truncated
+        } else if rng.random() < known || (self.guess > 0.0 && rng.random() < self.guess) {
+            Outcome::Correct
+        } else {
+            Outcome::Incorrect
+        }
+    }
+
+    /// Tests the first two models on each of `boards` boards.
+    pub(crate) fn level(&self, boards: u32, seed: u32) -> Level {
+        let truth = self.ln_score(0) - self.ln_score(1);
+        let counts = self.blocks(boards, seed, |board| {
+            let test = compare(&board[0], &board[1]);
+            let [a, b] = [&board[0], &board[1]].map(|model| {
+                let tasks: Vec<_> = model
+                    .points
+                    .iter()
+                    .map(|points| effective_task(points).expect("valid sums").expect("trials"))
+                    .collect();
+                likelihood_score(&tasks, Confidence::P95).expect("valid tasks")
+            });
+            let (low, high) = test.interval(&a, &b);
+            [test.p_value < 0.05, test.p_value < 0.001, low <= truth && truth <= high]
+        });
+        Level { at_5_percent: counts[0], at_01_percent: counts[1], coverage: counts[2] }
+    }
+
+    /// Proportions of boards with a wrong verdict after Holm's correction, and with all true ranks in their ranges.
+    pub(crate) fn ranks(&self, boards: u32, seed: u32) -> [f64; 2] {
+        let truth: Vec<f64> = (0..self.known.len()).map(|model| self.ln_score(model)).collect();
+        let is_better = |a: usize, b: usize| truth[a] > truth[b] + 1e-12;
+        let counts = self.blocks(boards, seed, |board| {
+            let mut pairs = Vec::new();
+            let mut p_values = Vec::new();
+            for a in 0..board.len() {
+                for b in a + 1..board.len() {
+                    let test = compare(&board[a], &board[b]);
+                    pairs.push(if test.difference > 0.0 { (a, b) } else { (b, a) });
+                    p_values.push(test.p_value);
+                }
+            }
+            let adjusted = holm(&p_values).expect("p-values");
+            let verdicts: Vec<(usize, usize)> =
+                pairs.iter().zip(adjusted).filter(|(_, p)| *p < 0.05).map(|(pair, _)| *pair).collect();
+            let is_wrong = verdicts.iter().any(|&(better, worse)| !is_better(better, worse));
+            let models = board.len();
+            let contains_all = rank_ranges(models, &verdicts).iter().enumerate().all(|(model, range)| {
+                let better = (0..models).filter(|&other| is_better(other, model)).count();
+                let worse = (0..models).filter(|&other| is_better(model, other)).count();
+                range.best <= 1 + better && models - worse <= range.worst
+            });
+            [is_wrong, contains_all, false]
+        });
+        [counts[0], counts[1]]
+    }
+
+    /// Proportions of boards for which each of three statements holds. Streams are split by blocks, so that the number of
+    /// threads changes nothing.
+    fn blocks(&self, boards: u32, seed: u32, check: impl Fn(&[Responses]) -> [bool; 3] + Sync) -> [f64; 3] {
+        const BLOCK: u32 = 100;
+        let sums: Vec<[u32; 3]> = (0..boards.div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let mut rng = PyRandom::new((i128::from(seed) << 32) + i128::from(block));
+                let mut sums = [0; 3];
+                for _ in 0..BLOCK.min(boards - block * BLOCK) {
+                    let found = check(&self.board(&mut rng));
+                    for (sum, found) in sums.iter_mut().zip(found) {
+                        *sum += u32::from(found);
+                    }
+                }
+                sums
+            })
+            .collect();
+        [0, 1, 2].map(|i| f64::from(sums.iter().map(|sums| sums[i]).sum::<u32>()) / f64::from(boards))
+    }
+}
+
+fn compare(a: &Responses, b: &Responses) -> PairedScoreTest {
+    let tasks: Vec<Vec<PairedPoint>> = a
+        .values
+        .iter()
+        .zip(&b.values)
+        .map(|(a, b)| {
+            let points = a.iter().zip(b);
+            points
+                .map(|(a, b)| PairedPoint::from_pairs(1.0, a.iter().copied().zip(b.iter().copied())))
+                .collect()
+        })
+        .collect();
+    paired_score_test(&tasks).expect("valid values").expect("shared problems")
+}
+
+/// Skills of twelve tasks.
+pub(crate) const MIXED: [f64; 12] = [0.15, 0.25, 0.35, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9, 0.95];
+
+/// Eleven models: all equal, or in steps with ties.
+pub(crate) fn eleven_models(step: f64) -> PairedDesign {
+    let known = (0..11)
+        .map(|model| {
+            let shift = step * f64::from(model / 2);
+            MIXED.iter().map(|known| (known * (1.0 - shift)).max(0.02)).collect()
+        })
+        .collect();
+    PairedDesign { known, guess: 0.25, truncation: 0.05, points: 3, problems: 8 }
+}

@@ -1,0 +1,148 @@
+//! The paired score test: against its reference in Python, and its level on simulated boards.
+
+use std::fmt::Write;
+
+use reasonscape_stats::paired_score::{PairedPoint, PairedValues, paired_score_test};
+use reasonscape_stats::random::PyRandom;
+use reasonscape_test_support::python;
+
+use crate::likelihood::REFERENCE;
+
+#[path = "../../examples/support/paired_design.rs"]
+mod paired_design;
+
+use paired_design::{MIXED, PairedDesign, eleven_models};
+
+const REFERENCE_TESTS: &str = r"
+import json, sys
+for line in sys.stdin:
+    print(*map(repr, paired_test(json.loads(line))))
+";
+
+/// A task with points of several sizes and weights, some of them without shared problems.
+fn random_task(rng: &mut PyRandom) -> Vec<(f64, Vec<(f64, f64)>)> {
+    let guess = *rng.choice(&[0.0, 0.25, 0.5]);
+    let values = [1.0, 1.0, -guess / (1.0 - guess), 0.0, 0.5];
+    let (skill_a, skill_b) = (rng.random(), rng.random());
+    (0..1 + rng.index(3))
+        .map(|point| {
+            let problems = if point > 0 && rng.index(6) == 0 { 0 } else { 1 + rng.index(12) };
+            let mut value = |skill: f64| if rng.random() < skill { 1.0 } else { *rng.choice(&values) };
+            let pairs = (0..problems).map(|_| (value(skill_a), value(skill_b))).collect();
+            (*rng.choice(&[1.0, 2.0, 0.5]), pairs)
+        })
+        .collect()
+}
+
+#[test]
+fn tests_equal_reference_on_random_boards() {
+    let mut rng = PyRandom::new(2008);
+    let boards: Vec<Vec<Vec<(f64, Vec<(f64, f64)>)>>> =
+        (0..500).map(|_| (0..1 + rng.index(6)).map(|_| random_task(&mut rng)).collect()).collect();
+    let mut input = String::new();
+    for board in &boards {
+        writeln!(input, "{}", serde_json::to_string(board).unwrap()).unwrap();
+    }
+    let Some(output) = python(&format!("{REFERENCE}\n{REFERENCE_TESTS}"), &input) else { return };
+    assert_eq!(output.lines().count(), boards.len());
+    let mut significant = 0;
+    for (board, line) in boards.iter().zip(output.lines()) {
+        let expected: Vec<f64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+        let tasks: Vec<Vec<PairedPoint>> = board
+            .iter()
+            .map(|points| {
+                points
+                    .iter()
+                    .map(|(weight, pairs)| PairedPoint::from_pairs(*weight, pairs.iter().copied()))
+                    .collect()
+            })
+            .collect();
+        let found = paired_score_test(&tasks).unwrap().unwrap();
+        assert!((found.difference - expected[0]).abs() < 1e-9, "{found:?}, expected {line}");
+        assert!((found.p_value / expected[1] - 1.0).abs() < 1e-9, "{found:?}, expected {line}");
+        significant += u32::from(found.p_value < 0.01);
+    }
+    assert!(significant > 20, "{significant}");
+}
+
+#[test]
+fn swapping_models_negates_difference_and_keeps_p_value() {
+    let mut rng = PyRandom::new(7);
+    for _ in 0..50 {
+        let board: Vec<_> = (0..3).map(|_| random_task(&mut rng)).collect();
+        let tested = |is_swapped: bool| {
+            let tasks: Vec<Vec<PairedPoint>> = board
+                .iter()
+                .map(|points| {
+                    let swap = |&(a, b): &(f64, f64)| if is_swapped { (b, a) } else { (a, b) };
+                    points
+                        .iter()
+                        .map(|(weight, pairs)| PairedPoint::from_pairs(*weight, pairs.iter().map(swap)))
+                        .collect()
+                })
+                .collect();
+            paired_score_test(&tasks).unwrap().unwrap()
+        };
+        let (forward, backward) = (tested(false), tested(true));
+        assert!((forward.difference + backward.difference).abs() < 1e-12);
+        assert!((forward.p_value - backward.p_value).abs() < 1e-12);
+        assert!((forward.correlation - backward.correlation).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn boards_without_shared_problems_or_differences_decide_nothing() {
+    assert_eq!(paired_score_test::<Vec<PairedPoint>>(&[]), Ok(None));
+    assert_eq!(paired_score_test(&[vec![PairedPoint { weight: 1.0, values: vec![] }]]), Ok(None));
+    let same =
+        paired_score_test(&[vec![PairedPoint::from_pairs(1.0, [(1.0, 1.0), (0.0, 0.0)])]]).unwrap().unwrap();
+    assert_eq!((same.difference, same.p_value), (0.0, 1.0));
+    let floor = paired_score_test(&[vec![PairedPoint::from_pairs(1.0, [(0.0, 0.0); 9])]]).unwrap().unwrap();
+    assert_eq!((floor.difference, floor.p_value), (0.0, 1.0));
+    let values = vec![PairedValues { a: f64::NAN, b: 0.0, count: 1 }];
+    let error = paired_score_test(&[vec![PairedPoint { weight: 1.0, values }]]).unwrap_err();
+    assert_eq!(error.to_string(), "`a` is NaN, but must be a finite number");
+    let error = paired_score_test(&[vec![PairedPoint::from_pairs(-1.0, [(1.0, 1.0)])]]).unwrap_err();
+    assert_eq!(error.to_string(), "`weight` is -1, but must be 0 or more");
+}
+
+#[test]
+fn one_sided_boards_have_the_exact_smallest_p_value() {
+    for problems in [1, 5, 20] {
+        let task = vec![PairedPoint::from_pairs(1.0, vec![(1.0, 0.0); problems])];
+        let found = paired_score_test(&[task]).unwrap().unwrap();
+        let expected = 2.0 * 0.5_f64.powi(problems as i32);
+        assert!((found.p_value / expected - 1.0).abs() < 1e-12, "{found:?}");
+    }
+}
+
+#[test]
+fn many_distinct_pairs_are_all_counted() {
+    let pairs: Vec<(f64, f64)> =
+        (0..200).map(|i| (f64::from(i % 40) / 40.0, f64::from(i % 7) / 7.0)).collect();
+    let point = PairedPoint::from_pairs(1.0, pairs.iter().copied());
+    assert_eq!(point.values.iter().map(|values| values.count).sum::<u64>(), 200);
+    let listed = pairs.iter().map(|&(a, b)| PairedValues { a, b, count: 1 }).collect();
+    let [grouped, single] = [point, PairedPoint { weight: 1.0, values: listed }]
+        .map(|point| paired_score_test(&[vec![point]]).unwrap().unwrap());
+    assert!((grouped.p_value / single.p_value - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn level_is_nominal_for_equal_models_and_for_equal_scores_with_unequal_profiles() {
+    let equal = PairedDesign::two_models(&MIXED, |task| task, 0.25, 0.1, (3, 8)).level(20_000, 1);
+    assert!((0.04..=0.06).contains(&equal.at_5_percent), "{equal:?}");
+    assert!((0.0005..=0.002).contains(&equal.at_01_percent), "{equal:?}");
+    assert!((0.92..=0.99).contains(&equal.coverage), "{equal:?}");
+    let unequal = PairedDesign::two_models(&MIXED, |task| 11 - task, 0.25, 0.1, (3, 8)).level(10_000, 2);
+    assert!(unequal.at_5_percent <= 0.06 && unequal.at_01_percent <= 0.002, "{unequal:?}");
+    assert!((0.92..=0.99).contains(&unequal.coverage), "{unequal:?}");
+}
+
+#[test]
+fn rank_ranges_contain_all_true_ranks_at_once() {
+    let [wrong, contained] = eleven_models(0.0).ranks(300, 3);
+    assert!(wrong <= 0.06 && contained >= 0.94, "{wrong} {contained}");
+    let [wrong, contained] = eleven_models(0.1).ranks(300, 4);
+    assert!(wrong <= 0.06 && contained >= 0.95, "{wrong} {contained}");
+}
