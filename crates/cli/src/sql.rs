@@ -40,7 +40,7 @@ pub(super) struct Sql {
     /// Write the result to this Parquet file instead of printing it.
     #[arg(long, short, value_name = "FILE.parquet")]
     output: Option<PathBuf>,
-    /// Give up after this many seconds.
+    /// Stop after this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
 }
