@@ -154,7 +154,7 @@ impl Comparison {
                 0 => {}
                 1 => remarks.push(format!("1 problem that only {label} answered is excluded")),
                 several => {
-                    remarks.push(format!("{several} problems that only {label} answered are excluded"))
+                    remarks.push(format!("{several} problems that only {label} answered are excluded"));
                 }
             }
         }

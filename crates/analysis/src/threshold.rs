@@ -150,6 +150,7 @@ fn not_reached_text(side: Side, tested: &[f64]) -> String {
     edge.map_or_else(|| "not reached".to_owned(), |edge| format!("not reached ({side} {edge})"))
 }
 
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
 fn serialize_optional_name<S: serde::Serializer>(
     word: &Option<impl ToString>,
     serializer: S,

@@ -22,6 +22,9 @@ const JACKKNIFE_PARTS: usize = 20;
 /// From this proportion on, most of the variance is due to one of the two.
 const MOST: f64 = 2.0 / 3.0;
 
+/// The problems of each point.
+type Points = Vec<Vec<ProblemSamples>>;
+
 /// Options of the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct VarianceOptions {
@@ -114,7 +117,7 @@ pub async fn variance(
             task: task.cloned(),
             truncation_known: truncation_is_known(db, [&eval.info.eval_id]),
         };
-        let mut of_eval: Vec<(&String, [u64; 2], Vec<Vec<ProblemSamples>>)> = Vec::new();
+        let mut of_eval: Vec<(&String, [u64; 2], Points)> = Vec::new();
         for (task, total) in eval.with_trials() {
             let unit = units.remove(&(eval.info.eval_id.clone(), task.clone()));
             let counts = [total.counts.n, total.counts.n_e];
@@ -130,8 +133,7 @@ pub async fn variance(
             GroupBy::Eval => {
                 let sum = |index: usize| of_eval.iter().map(|(_, counts, _)| counts[index]).sum();
                 let counts = [sum(0), sum(1)];
-                let points: Vec<Vec<ProblemSamples>> =
-                    of_eval.into_iter().flat_map(|(_, _, points)| points).collect();
+                let points: Points = of_eval.into_iter().flat_map(|(_, _, points)| points).collect();
                 rows.push(row(name(None), counts, &points, options.confidence)?);
             }
         }

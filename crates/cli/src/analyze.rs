@@ -159,7 +159,7 @@ impl StudyArgs {
     /// Opens the study and prints its remarks.
     async fn open(&self, global: Global) -> Result<(PointsDb, PointQuery), CliError> {
         let query = PointQuery::parse(&self.filters)?;
-        let db = PointsDb::open_first(&study_folder(&self.study)?, self.first).await?;
+        let db = PointsDb::open_first(&study_folder(&self.study)?, self.first).await?.storing_derived();
         for remark in db.remarks() {
             global.note(remark);
         }

@@ -95,7 +95,7 @@ impl Demo {
 
     /// Prints the results and writes the report.
     async fn show(&self, report: &Path, global: Global) -> Result<(), CliError> {
-        let (db, query) = (PointsDb::open(&self.dir).await?, PointQuery::parse(&[])?);
+        let (db, query) = (PointsDb::open(&self.dir).await?.storing_derived(), PointQuery::parse(&[])?);
         let board = leaderboard(&db, &query, Mode::C_P.into()).await?;
         let comparisons = pairwise(&db, &query, Mode::C_P, Method::Exact).await?;
         let options = TokensOptions {

@@ -49,8 +49,8 @@ const TOPICS: &[(&str, &str, Text)] = &[
     ("statistics", "every estimator with its formula", Text::Page(STATISTICS)),
     (
         "reasonscore",
-        "ReasonScore: formula, bootstrap, bands, ties",
-        Text::Sections(&[(STATISTICS, "ReasonScore")]),
+        "ReasonScore: formula, confidence interval, v2, bands, ties",
+        Text::Sections(&[(STATISTICS, "ReasonScore"), (STATISTICS, "ReasonScore v2")]),
     ),
     (
         "pairwise",

@@ -70,7 +70,7 @@ impl ReportCommand {
         let options = self.board_args.options(self.mode_args.mode(Mode::C_P).into());
         note_implied_bootstrap(&options, global);
         super::wait_for(async {
-            let db = PointsDb::open(&folder).await?;
+            let db = PointsDb::open(&folder).await?.storing_derived();
             for remark in db.remarks() {
                 global.note(remark);
             }

@@ -6,6 +6,7 @@
 //! may be 55, and anything negated, asked, supposed, quoted or corrected on the spot is skipped. The rules, and
 //! their results on a labeled corpus, are in `docs/metrics-steps.md`.
 
+mod doubt;
 mod hedging;
 mod operands;
 mod ratio;
@@ -44,9 +45,29 @@ pub struct Step<'a> {
 /// assert_eq!((steps[1].line, steps[1].text, steps[1].holds), (2, "48 + 24 = 73", false));
 /// ```
 pub fn check_steps(text: &str) -> Vec<Step<'_>> {
+    collect_steps(text, |_| true)
+}
+
+/// Like [`check_steps`] for a text that was truncated: an equation at its very end may go on.
+///
+/// ```
+/// use reasonscape_metrics::check_truncated_steps;
+///
+/// let steps = check_truncated_steps("She sold 48/2 = 24 clips.\nIn total 48 + 124 = 1");
+/// assert_eq!(steps.len(), 1);
+/// ```
+pub fn check_truncated_steps(text: &str) -> Vec<Step<'_>> {
+    let complete = text.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    collect_steps(text, |found| found.right.end < complete)
+}
+
+fn collect_steps(text: &str, is_complete: impl Fn(&Found) -> bool) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let (mut line, mut counted) = (1, 0);
     visit(text, |found| {
+        if !is_complete(&found) {
+            return;
+        }
         // Equations come in order, but for those inside of others.
         if found.left.start >= counted {
             line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..found.left.start]).count();
@@ -157,17 +178,23 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn check(&self, each: &mut impl FnMut(Found)) {
-        // Whether the side left of the next sign is the checked right side of the one before.
-        let mut chained = None;
+        // Where the right side of the equation before ends, if it was checked, and if it goes on with its result, which
+        // makes it no left side: `3 x 4 = 12 / 5 x 4 = 20`.
+        let (mut chained, mut runs_on) = (None, None);
         for (at, token) in self.tokens.iter().enumerate() {
             if !token.kind.is_relation() {
                 continue;
             }
-            let before = chained.take();
+            let is_chained = chained.take() == Some(at);
+            let is_doubtful = runs_on.take() == Some(at);
             let Some(left) = self.left(at) else { continue };
             let Some(right) = self.right(at) else { continue };
-            let Some(verdict) = self.verdict(at, &left, right.clone(), before == Some(at)) else { continue };
-            if verdict == Verdict::Unclear || self.is_hedged(left.start, right.end) {
+            let Some((verdict, right)) = self.verdict_with_remark(at, &left, right, is_chained) else {
+                continue;
+            };
+            runs_on = (verdict == Verdict::RunsOn).then_some(right.end);
+            let is_clear = verdict == Verdict::Holds || (verdict == Verdict::Fails && !is_doubtful);
+            if !is_clear || self.is_hedged(left.start, right.end) {
                 continue;
             }
             chained = Some(right.end);
@@ -186,7 +213,11 @@ impl Line<'_> {
     }
 
     fn slice(&self, at: usize) -> &str {
-        &self.text[self.tokens[at].start as usize..self.tokens[at].end as usize]
+        self.text_of(&self.tokens[at])
+    }
+
+    fn text_of(&self, token: &Token) -> &str {
+        &self.text[token.start as usize..token.end as usize]
     }
 
     fn word(&self, at: usize) -> Option<Word> {

@@ -33,7 +33,7 @@ mod text_stats;
 pub use compare::{PairedComparison, compare};
 pub use confidence::{answer_probability, stated_confidence};
 pub use consistency::majority_vote;
-pub use equations::{Step, check_steps};
+pub use equations::{Step, check_steps, check_truncated_steps};
 pub use grounding::{Grounding, Sources, Unsupported, ground};
 pub use passes::{PassEstimate, pass_estimates};
 pub use sample::{MetricOptions, PerTaskResult, SampleRecord, measure};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Grounding, Sources, Step, check_steps, ground, text_stats, words};
+use super::{Grounding, Sources, Step, check_steps, check_truncated_steps, ground, text_stats, words};
 use reasonscape_core::{is_correct, normalize};
 
 /// A question with its target and a model's response. Fields that were not recorded are `None`.
@@ -132,7 +132,7 @@ pub fn measure<'a>(row: &SampleRecord<'a>, options: &MetricOptions) -> PerTaskRe
     let counted = cot.map(text_stats);
     let answer = row.answer.map(|answer| normalize(answer, options.numbers));
     let answer_tokens = row.answer.map(words);
-    let steps = cot.map(check_steps);
+    let steps = cot.map(if row.truncated { check_truncated_steps } else { check_steps });
     let temperature = row.temperature.or(options.temperature);
     let is_right =
         || row.answer.is_some_and(|answer| is_correct(answer, row.targets, row.options, options.numbers));

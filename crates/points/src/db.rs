@@ -55,6 +55,8 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 pub struct PointsDb {
     study: PathBuf,
     generation: String,
+    /// Whether results that take long to compute are stored in the study.
+    stores_derived: bool,
     evals: Vec<EvalInfo>,
     sources: Vec<UnitProvenance>,
     /// Evaluations without recorded finish reasons.

@@ -10,7 +10,7 @@ use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use datafusion::parquet::file::metadata::ParquetMetaData;
+use datafusion::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use datafusion::parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 
@@ -134,7 +134,7 @@ fn check_columns(found: &Schema, kind: FileKind, format: u32) -> Result<(), Stri
 impl FileInfo {
     /// Whether some trial is not the first sample of its problem, as far as the footer tells.
     pub(crate) fn may_have_repeats(&self) -> bool {
-        let columns = self.footer().row_groups().iter().flat_map(|group| group.columns());
+        let columns = self.footer().row_groups().iter().flat_map(RowGroupMetaData::columns);
         columns.filter(|column| column.column_path().string() == "repeat").any(|column| {
             let max = match column.statistics() {
                 Some(Statistics::Int32(repeats)) => repeats.max_opt().copied(),

@@ -12,7 +12,7 @@ use reasonscape_stats::likelihood::{
 };
 use reasonscape_stats::paired_score::{PairedPoint, paired_score_test};
 use reasonscape_stats::random::PyRandom;
-use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_scores};
+use reasonscape_stats::score::{Bootstrap, ReasonScore, TaskBounds, reason_scores};
 use reasonscape_stats::{Confidence, Counters, Mode, Outcome};
 
 const MODELS: usize = 60;
@@ -26,7 +26,7 @@ const PROBLEMS: usize = 4_000_000 / MODELS / POINTS;
 type Model = Vec<Vec<Vec<Outcome>>>;
 
 fn main() {
-    let guess = |task: usize| if task % 3 == 0 { 0.25 } else { 0.0 };
+    let guess = |task: usize| if task.is_multiple_of(3) { 0.25 } else { 0.0 };
     let models: Vec<Model> = (0..MODELS).into_par_iter().map(simulate).collect();
     let points: Vec<Vec<Vec<WeightedPoint>>> = models
         .iter()
@@ -54,7 +54,7 @@ fn main() {
         points.iter().map(|tasks| tasks.iter().map(|points| pooled(points)).collect()).collect();
     report("v2 bootstrap", || {
         let scores = reason_scores(&bounds, Bootstrap::default()).expect("tasks and draws");
-        scores.iter().map(|score| score.center()).sum()
+        scores.iter().map(ReasonScore::center).sum()
     });
     let pairs: Vec<(usize, usize)> = (0..MODELS).flat_map(|a| (a + 1..MODELS).map(move |b| (a, b))).collect();
     report("all paired tests, from outcomes", || {

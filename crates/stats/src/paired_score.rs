@@ -117,10 +117,12 @@ pub fn paired_score_test<T: AsRef<[PairedPoint]>>(
         let [s_a, s_b] = task.means;
         let apart = s_a - s_b;
         let ln_ratio = s_a.max(FLOOR).ln() - s_b.max(FLOOR).ln();
-        let slope = match apart.abs() > 1e-12 {
-            true => ln_ratio / apart,
-            false if s_a > FLOOR => 1.0 / s_a,
-            false => 0.0,
+        let slope = if apart.abs() > 1e-12 {
+            ln_ratio / apart
+        } else if s_a > FLOOR {
+            1.0 / s_a
+        } else {
+            0.0
         };
         let tangent = 1.0 / f64::midpoint(s_a, s_b).max(FLOOR);
         difference.sum += ln_ratio;
@@ -137,9 +139,10 @@ pub fn paired_score_test<T: AsRef<[PairedPoint]>>(
     if count == 0 {
         return Ok(None);
     }
-    let p_value = match difference.sum * linear.sum > 0.0 {
-        true => (2.0 * difference.tail().max(linear.tail())).min(1.0),
-        false => 1.0,
+    let p_value = if difference.sum * linear.sum > 0.0 {
+        (2.0 * difference.tail().max(linear.tail())).min(1.0)
+    } else {
+        1.0
     };
     Ok(Some(PairedScoreTest {
         difference: difference.sum / f64::from(count),
@@ -293,7 +296,7 @@ fn saddlepoint(coefficients: &[(f64, f64)], target: f64) -> f64 {
             slope += count * x * x * (1.0 - tanh * tanh);
         }
         let step = (target - value) / slope;
-        if !(step > t * 1e-15) || !step.is_finite() {
+        if step.is_nan() || step <= t * 1e-15 || step.is_infinite() {
             break;
         }
         t += step;

@@ -67,10 +67,11 @@ fn json_and_csv_agree_and_leaderboard_can_be_read_back() {
                    {"model": "large", "tasks": {"sort": {"n": 256, "n_e": 239}, "shapes": {"n": 128, "n_e": 110, "g": 16}}},
                    {"model": "partial", "task": "sort", "n": 128, "n_e": 121}]"#;
     assert_eq!(json(rows, &[]), json(BOARD, &[]));
-    // The output has bounds, not counters: what explains the width of an interval is not all there.
+    // The output has bounds, not counters: it has no likelihood, and not all of what explains the width of an interval.
     let without_causes = |mut board: serde_json::Value| {
         for row in board.as_array_mut().unwrap() {
             row["interval_causes"] = serde_json::Value::Null;
+            row["reason_score"] = serde_json::Value::Null;
         }
         board
     };
@@ -78,6 +79,24 @@ fn json_and_csv_agree_and_leaderboard_can_be_read_back() {
     assert_eq!(without_causes(json(&once.to_string(), &[])), without_causes(once));
     let run = score(&json(BOARD, &[]).to_string(), &[]);
     assert!(!run.stderr.contains("ignored unknown fields"), "{run:?}");
+}
+
+#[test]
+fn likelihood_needs_counters_and_the_estimator_of_the_score() {
+    let method = |run: &Run| {
+        let board: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let first = board.as_array().map_or(&board, |rows| &rows[0]);
+        first["reason_score"]["method"].as_str().unwrap().to_owned()
+    };
+    let note = "uses `--method bootstrap`";
+    let run = score(BOARD, &["--format", "json"]);
+    assert_eq!((method(&run).as_str(), run.stderr.contains(note)), ("likelihood", false), "{run:?}");
+    for (input, option) in [(BOUNDS, &[][..]), (BOARD, &["--mode", "K_P"]), (BOARD, &["--literal"])] {
+        let run = score(input, &[option, &["--format", "json"]].concat());
+        assert_eq!((method(&run).as_str(), run.stderr.contains(note)), ("bootstrap", true), "{run:?}");
+        let run = score(input, &[option, &["--method", "likelihood"]].concat());
+        assert_rejected(&run, &["`--method likelihood`", "use `--method bootstrap`"]);
+    }
 }
 
 #[test]

@@ -31,9 +31,8 @@ fn hostile_study() -> TempDir {
                 params: "{\"length\": 4}".to_owned(),
                 manifolds: vec!["all".to_owned()],
                 planned: 20,
-                weight: None,
-                rule: None,
                 trials: (0..20).map(one).collect(),
+                ..PointTrials::default()
             })
             .unwrap();
         writer.finish(&provenance()).unwrap();

@@ -6,6 +6,7 @@ mod preceding_words;
 mod right;
 
 pub(super) use left::{Edge, Left};
+pub(super) use right::Right;
 
 use super::Line;
 use super::tokens::Kind;
@@ -21,8 +22,13 @@ impl Line<'_> {
             && self.tokens.get(at + 1).is_some_and(|next| !next.space_before && next.kind == Kind::Number)
     }
 
+    /// Whether an operand starts at `at`.
+    fn starts_operand(&self, at: usize) -> bool {
+        self.kind(at).is_some_and(|kind| matches!(kind, Kind::Number | Kind::Currency) || kind.opens())
+    }
+
     /// Whether the word at `at` is the "of" of "20% of 50" or "3/4 of 20".
-    fn is_part_of(&self, at: usize) -> bool {
+    pub(super) fn is_part_of(&self, at: usize) -> bool {
         let percent = at >= 1 && self.tokens[at - 1].kind == Kind::Percent;
         let fraction = at >= 2
             && self.tokens[at - 1].kind.ends_operand()

@@ -132,13 +132,19 @@ impl Ratio {
         self.denominator == 1
     }
 
+    /// The last digit of a whole number of several digits.
+    pub(super) fn last_digit(self) -> Option<Self> {
+        let is_long = self.is_integer() && self.numerator >= 10;
+        is_long.then_some(Self { numerator: self.numerator % 10, denominator: 1 })
+    }
+
     /// Compares by multiplying crosswise; `None` when that overflows.
     pub(super) fn compare(self, other: Self) -> Option<std::cmp::Ordering> {
         let left = self.numerator.checked_mul(other.denominator)?;
         Some(left.cmp(&other.numerator.checked_mul(self.denominator)?))
     }
 
-    fn approximately(self) -> f64 {
+    pub(super) fn approximately(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 }

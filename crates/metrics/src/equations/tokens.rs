@@ -191,6 +191,7 @@ impl Scanner<'_, '_> {
         }
     }
 
+    #[inline]
     fn read_token(&mut self) {
         match self.bytes[self.at] {
             b' ' | b'\t' | b'\r' => self.skip(1),
@@ -202,7 +203,7 @@ impl Scanner<'_, '_> {
             b'*' => self.read_stars(),
             b'/' if matches!(self.peek(1), b'/' | b'=') => self.take(2, Kind::Unknown),
             b'/' => self.take(1, Kind::Divide),
-            b'^' => self.take(1, Kind::Power),
+            b'^' => self.read_power(),
             b'=' => self.read_equals(),
             b'(' => self.take(1, Kind::Open),
             b'[' => self.take(1, Kind::OpenSquare),
@@ -217,7 +218,7 @@ impl Scanner<'_, '_> {
             b'~' => self.read_tilde(),
             b'?' => self.take(1, Kind::Question),
             b'!' if self.peek(1) == b'=' => self.take(2, Kind::Unknown),
-            b'!' => self.take(1, Kind::Exclamation),
+            b'!' => self.read_exclamation(),
             b'"' => self.take(1, Kind::Quote),
             b':' => self.read_colon(),
             b'\'' if self.previous_byte().is_ascii_digit() => self.take(1, Kind::Unknown),

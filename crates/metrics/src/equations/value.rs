@@ -2,7 +2,7 @@
 
 use super::ratio::{Arithmetic, Written};
 use super::tokens::{Kind, Token};
-use super::words::{Unit, Word};
+use super::words::{Unit, Word, is_si_symbol, is_variable};
 
 /// What a side is made of.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -139,6 +139,11 @@ impl<'a> Reader<'a> {
                     }
                     sign
                 }
+                // `70 (70%) - 60 (60%)`: a factor, or a remark.
+                Some(Kind::Open) if self.is_percentage_in_brackets() && self.fork() => {
+                    self.at += 4;
+                    continue;
+                }
                 Some(Kind::Open | Kind::OpenSquare | Kind::OpenFraction) if !divided => Kind::Times,
                 // "20% of 50", "3/4 of 20"
                 Some(Kind::Word) if (bare || divided) && Word::new(self.slice(self.at)).is("of") => {
@@ -151,10 +156,22 @@ impl<'a> Reader<'a> {
             self.traits.operators += 1;
             self.traits.multiplies = true;
             bare = false;
-            let (next, _) = self.power::<A>()?;
+            let (mut next, _) = self.power::<A>()?;
+            // `25 / 1/3` is 75 to the one who divides by a third.
+            if operator == Kind::Divide && self.kind() == Some(Kind::Divide) && self.fork() {
+                self.at += 1;
+                self.traits.operators += 1;
+                next = next.over(self.power::<A>()?.0)?;
+            }
             value = if operator == Kind::Divide { value.over(next)? } else { value.times(next)? };
             divided = operator == Kind::Divide;
         }
+    }
+
+    fn is_percentage_in_brackets(&self) -> bool {
+        let kinds = [Kind::Open, Kind::Number, Kind::Percent, Kind::Close];
+        self.tokens[self.at].space_before
+            && kinds.iter().enumerate().all(|(ahead, kind)| self.peek(ahead) == Some(*kind))
     }
 
     fn power<A: Arithmetic>(&mut self) -> Option<(A, bool)> {
@@ -351,16 +368,23 @@ impl<'a> Reader<'a> {
                     }
                     let tight = words == 0 && !self.tokens[self.at].space_before;
                     if words == MAX_UNIT_WORDS
-                        || text.len() == 1
+                        || is_variable(text)
                         || (tight && !word.is_abbreviation())
                         || word.is_function_word()
                     {
                         return None;
                     }
                     self.traits.units.extend(word.unit().map(|unit| (unit, per)));
-                    self.term_unit = Some(text);
                     words += 1;
+                    let start = self.tokens[self.at].start as usize;
                     self.at += 1;
+                    let power = unit_power_len(&self.tokens[self.at..]);
+                    // `3 xy^2` is no quantity.
+                    if power > 0 && word.unit().is_none() && !is_si_symbol(text) {
+                        return None;
+                    }
+                    self.at += power;
+                    self.term_unit = Some(&self.text[start..self.tokens[self.at - 1].end as usize]);
                 }
                 // `minutes/hour`, and `$3/hour`
                 Kind::Divide if self.peek(1) == Some(Kind::Word) && !per => {
@@ -373,6 +397,26 @@ impl<'a> Reader<'a> {
         }
         self.traits.worded |= words > 0;
         Some(())
+    }
+}
+
+/// How many tokens the power of a unit has: `²`, `^2`, `^{-1}`.
+pub(super) fn unit_power_len(tokens: &[Token]) -> usize {
+    const FORMS: [&[Kind]; 4] = [
+        &[Kind::Power, Kind::Number],
+        &[Kind::Power, Kind::Minus, Kind::Number],
+        &[Kind::Power, Kind::Open, Kind::Number, Kind::Close],
+        &[Kind::Power, Kind::Open, Kind::Minus, Kind::Number, Kind::Close],
+    ];
+    match tokens.first().map(|token| token.kind) {
+        Some(Kind::Raised(_)) => 1,
+        Some(Kind::Power) => {
+            let fits = |form: &&&[Kind]| {
+                form.len() <= tokens.len() && form.iter().zip(tokens).all(|(kind, token)| token.kind == *kind)
+            };
+            FORMS.iter().find(fits).map_or(0, |form| form.len())
+        }
+        _ => 0,
     }
 }
 

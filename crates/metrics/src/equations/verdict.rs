@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::operands::{Edge, Left};
-use super::ratio::{Arithmetic, Ratio, Span, Truncated, Written};
+use super::doubt::runs_on;
+use super::operands::{Edge, Left, Right};
+use super::ratio::{Arithmetic, Ratio, Written};
 use super::tokens::{Kind, Token};
 use super::value::{OperandTraits, Reader};
-use super::words::{Family, Unit, Word};
+use super::words::{Family, Word};
 use super::{Line, WINDOW};
 
 /// How an equation comes out.
@@ -17,42 +18,65 @@ pub(super) enum Verdict {
     Fails,
     /// It may be right.
     Unclear,
+    /// It may be right if the right side goes on with its result: `3 + 4 = 7 + 2 = 9`.
+    RunsOn,
 }
 
 /// What a side may be worth: one value nearly always, which needs no memory of its own, and a few at most.
-struct Values<A> {
+pub(super) struct Values<A> {
     first: A,
     others: Vec<A>,
 }
 
 impl<A: Copy> Values<A> {
-    fn iter(&self) -> impl Iterator<Item = A> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = A> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
 
-    fn any(&self, is: impl FnMut(A) -> bool) -> bool {
+    pub(super) fn any(&self, is: impl FnMut(A) -> bool) -> bool {
         self.iter().any(is)
     }
 }
 
 /// A side of an equation, read.
-struct Side<'a> {
-    tokens: &'a [Token],
-    values: Values<Ratio>,
-    traits: OperandTraits,
+pub(super) struct Side<'a> {
+    pub(super) tokens: &'a [Token],
+    pub(super) values: Values<Ratio>,
+    pub(super) traits: OperandTraits,
 }
 
 impl Side<'_> {
-    fn has(&self, family: Family) -> bool {
+    pub(super) fn has(&self, family: Family) -> bool {
         self.traits.units.iter().any(|(unit, _)| unit.family == family)
     }
 
-    fn is_percentage(&self) -> bool {
+    pub(super) fn is_percentage(&self) -> bool {
         self.traits.single.is_some_and(|(written, _)| written.percent)
     }
 }
 
 impl Line<'_> {
+    /// The verdict on an equation whose right side may end with a remark, and the right side as it was read. It fails
+    /// only if it does with and without the remark.
+    pub(super) fn verdict_with_remark(
+        &self,
+        relation: usize,
+        left: &Left,
+        right: Right,
+        chained: bool,
+    ) -> Option<(Verdict, Range<usize>)> {
+        let whole = self.verdict(relation, left, right.range.clone(), chained);
+        let Some(remark) = right.remark.filter(|_| whole != Some(Verdict::Holds)) else {
+            return Some((whole?, right.range));
+        };
+        let short = right.range.start..remark;
+        match (whole, self.verdict(relation, left, short.clone(), chained)?) {
+            (_, Verdict::Holds) => Some((Verdict::Holds, short)),
+            (Some(Verdict::Fails), Verdict::Fails) => Some((Verdict::Fails, right.range)),
+            _ => Some((Verdict::Unclear, right.range)),
+        }
+    }
+
     /// Whether the equation around the sign at `relation` holds; `None` when it is no arithmetic.
     pub(super) fn verdict(
         &self,
@@ -107,21 +131,21 @@ impl Line<'_> {
             for result in other.values.iter() {
                 match compare(value, result, &one.traits, &other.traits, about)? {
                     Verdict::Holds => return Some(Verdict::Holds),
-                    Verdict::Unclear => worst = Verdict::Unclear,
                     Verdict::Fails => {}
+                    unclear => worst = unclear,
                 }
             }
         }
-        if worst == Verdict::Fails
-            && (self.may_be_right(relation, &one, &other) || self.is_continued(left, &right))
-        {
-            worst = Verdict::Unclear;
-        }
-        Some(worst)
+        Some(match () {
+            () if worst != Verdict::Fails => worst,
+            () if runs_on(&one, &other) => Verdict::RunsOn,
+            () if self.may_be_right(relation, &one, &other, left, &right) => Verdict::Unclear,
+            () => Verdict::Fails,
+        })
     }
 
     /// All values that a side may be read as, and what the first reading is made of.
-    fn readings<A: Arithmetic>(&self, tokens: &[Token]) -> Option<(Values<A>, OperandTraits)> {
+    pub(super) fn readings<A: Arithmetic>(&self, tokens: &[Token]) -> Option<(Values<A>, OperandTraits)> {
         let mut reader = Reader::new(self.text, tokens, 0);
         let first = reader.value::<A>()?;
         let (forks, traits) = (reader.forks, reader.traits);
@@ -183,97 +207,11 @@ impl Line<'_> {
         }
         false
     }
-
-    /// Whether an equation that fails may be meant in a way that makes it right.
-    fn may_be_right(&self, relation: usize, one: &Side<'_>, other: &Side<'_>) -> bool {
-        let any_fact = |is: fn(&OperandTraits) -> bool| is(&one.traits) || is(&other.traits);
-        let any_pair = |is: fn(Ratio, Ratio) -> bool| {
-            one.values.any(|value| other.values.any(|result| is(value, result)))
-        };
-        let any_token =
-            |kind: Kind| [one, other].iter().any(|side| side.tokens.iter().any(|token| token.kind == kind));
-        let lone_x = || {
-            let window = relation.saturating_sub(WINDOW)..self.tokens.len().min(relation + WINDOW);
-            window
-                .into_iter()
-                .any(|at| self.kind(at) == Some(Kind::Word) && matches!(self.slice(at), "x" | "X"))
-        };
-        // 3 + 4 = 7 + 2 = 9
-        let first = other.traits.first.and_then(|first| Ratio::from_written(&first));
-        let runs_on = other.traits.operators > 0 && one.values.any(|value| Some(value) == first);
-        runs_on
-            || any_fact(|traits| traits.part_of_sum || traits.letter_power)
-            || (any_fact(|traits| traits.letter_times) && lone_x())
-            || (any_fact(|traits| traits.date_like) && (one.has(Family::Time) || other.has(Family::Time)))
-            || (one.traits.binary_like && other.traits.binary_like)
-            || (one.traits.range_like && one.values.iter().all(is_negative))
-            || (any_token(Kind::Percent) && any_pair(|value, result| is_multiple(value, result, &[100])))
-            || (any_fact(|traits| !traits.units.is_empty())
-                && any_pair(|value, result| is_multiple(value, result, &CONVERSIONS)))
-            || !units_agree(&one.traits.units, &other.traits.units)
-            || (any_token(Kind::Divide) && self.is_truncated(one, other))
-            || (any_fact(|traits| traits.rounded) && self.is_off_by_rounding(one, other))
-    }
-
-    /// Whether the lines around this one go on with the same expression.
-    fn is_continued(&self, left: &Left, right: &Range<usize>) -> bool {
-        let bytes = self.text.as_bytes();
-        let first = self.tokens[left.start].start as usize;
-        let last = self.tokens[right.end - 1].end as usize;
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'&' | b'$' | b'\\');
-        let before = left.edge == Edge::Start && {
-            let line = memchr::memrchr(b'\n', &bytes[..first]).unwrap_or(0);
-            let above = memchr::memrchr(b'\n', &bytes[..line]).map_or(0, |newline| newline + 1);
-            let end = bytes[above..line].iter().rev().find(|byte| !is_blank(byte));
-            // What is no bullet may go on with a number that stands above.
-            let number = || left.bullet && memchr::memchr(b'=', &bytes[above..line]).is_none();
-            end.is_some_and(|byte| b"+-*/=^(,".contains(byte) || (byte.is_ascii_digit() && number()))
-        };
-        let after = right.end == self.tokens.len() && {
-            let line =
-                memchr::memchr(b'\n', &bytes[last..]).map_or(bytes.len(), |newline| last + newline + 1);
-            let start = bytes[line.min(bytes.len())..].iter().take(64).find(|byte| !is_blank(byte));
-            start.is_some_and(|byte| b"+/^".contains(byte))
-        };
-        before || after
-    }
-
-    /// Whether it holds with the whole division of programs.
-    fn is_truncated(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
-        let [value, result] = [one, other].map(|side| self.readings::<Truncated>(side.tokens));
-        other.traits.operators == 0
-            && value
-                .zip(result)
-                .is_some_and(|((value, _), (result, _))| value.any(|one| result.any(|other| one == other)))
-    }
-
-    /// Whether numbers that look rounded account for the difference. In sums they have to be right.
-    fn is_off_by_rounding(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
-        let [value, result] = [one, other].map(|side| self.readings::<Span>(side.tokens));
-        (one.traits.multiplies || other.traits.multiplies)
-            && value
-                .zip(result)
-                .is_none_or(|((value, _), (result, _))| value.any(|one| result.any(|other| one.meets(other))))
-    }
 }
 
-/// How many of one unit make another.
-const CONVERSIONS: [i32; 16] =
-    [7, 12, 16, 24, 30, 36, 52, 60, 100, 365, 1000, 1024, 1440, 3600, 5280, 1_000_000];
-
-/// Whether one value is so many times the other.
-fn is_multiple(one: Ratio, other: Ratio, factors: &[i32]) -> bool {
-    let quotients = [one.over(other), other.over(one)];
-    quotients
-        .iter()
-        .flatten()
-        .any(|quotient| quotient.to_integer().is_some_and(|factor| factors.contains(&factor)))
-}
-
-fn is_negative(value: Ratio) -> bool {
-    value.compare(Ratio::small(0)) == Some(Ordering::Less)
-}
-
+/// So many decimals are those of a float, whose last digits are noise: a relative error of up to `FLOAT_NOISE`.
+const FLOAT_DECIMALS: u32 = 10;
+const FLOAT_NOISE: f64 = 1e-9;
 /// Compares two values as people write results down.
 fn compare(
     left: Ratio,
@@ -306,6 +244,11 @@ fn compare(
             () => Verdict::Unclear,
         });
     }
+    // What a program prints for 0.1 + 0.2.
+    let noise = FLOAT_NOISE * (exact.approximately().abs() + 1.0);
+    if written.decimals >= FLOAT_DECIMALS && off.approximately() < noise {
+        return Some(Verdict::Holds);
+    }
     // The digits shown would have been enough: then they must be right.
     if exact.over(unit)?.is_integer() || !below(unit)? {
         return Some(Verdict::Fails);
@@ -325,22 +268,4 @@ fn compare(
         () if money => Verdict::Unclear,
         () => Verdict::Fails,
     })
-}
-
-/// Whether the units leave no conversion between the sides: what a "per" cancels is gone, and each kind of unit that
-/// remains is one unit, in the result as well or there alone.
-fn units_agree(left: &[(Unit, bool)], right: &[(Unit, bool)]) -> bool {
-    let mut remaining = left.to_vec();
-    for (unit, _) in left.iter().filter(|(_, per)| *per) {
-        let position_of = |per: bool| remaining.iter().position(|entry| *entry == (*unit, per));
-        if let (Some(above), Some(below)) = (position_of(false), position_of(true)) {
-            remaining.swap_remove(above.max(below));
-            remaining.swap_remove(above.min(below));
-        }
-    }
-    let units = || remaining.iter().chain(right).map(|(unit, _)| unit);
-    let one_each = units().all(|unit| {
-        unit.family != Family::Speed && units().all(|other| other.family != unit.family || other == unit)
-    });
-    one_each && remaining.iter().all(|(unit, _)| right.iter().any(|(other, _)| other == unit))
 }

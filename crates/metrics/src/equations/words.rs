@@ -36,7 +36,7 @@ const HYPOTHETICALS: &str = "if suppose supposing assume assumes assuming imagin
      hypothetically student's";
 /// Words that correct what was just said.
 const CORRECTIONS: &str = "no wait oops sorry actually correction hmm hm scratch rather nope whoops recheck recalculate \
-     recompute redo typo should were would";
+     recompute redo typo should would";
 /// Words before a result that say that it is rounded.
 const ROUNDING_WORDS: &str = "about around approx nearly almost roughly approximately circa";
 /// Words behind a result that say that it is rounded.
@@ -168,6 +168,22 @@ static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
     });
     words
 });
+
+/// Whether a word is a letter or the name of a segment, `AB`, rather than a unit.
+pub(super) fn is_variable(word: &str) -> bool {
+    word.chars().count() == 1
+        || (word.len() <= 3
+            && word.bytes().all(|byte| byte.is_ascii_uppercase())
+            && Word::new(word).unit().is_none())
+}
+
+/// Whether a word of several letters is the symbol of a unit with its prefix: `MHz`, `kW`, `mL`.
+pub(super) fn is_si_symbol(word: &str) -> bool {
+    const BASES: &str = " Hz W Wh J eV V A N Pa F H mol pc cal B m g s L l K T C ";
+    const PREFIXES: [char; 13] = ['k', 'M', 'G', 'T', 'm', 'µ', 'μ', 'u', 'n', 'p', 'c', 'd', 'h'];
+    let is_base = |base: &str| BASES.split(' ').any(|known| !base.is_empty() && known == base);
+    (2..=5).contains(&word.len()) && (is_base(word) || word.strip_prefix(PREFIXES).is_some_and(is_base))
+}
 
 /// Up to 16 letters in lower case, as a number; 0 when there are more, or others than ASCII's.
 #[inline]

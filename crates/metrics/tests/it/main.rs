@@ -1,4 +1,5 @@
-//! Integration tests of the metrics: against python3, and against a labelled corpus of reasoning steps.
+//! Integration tests of the metrics: against python3, and against labelled corpora of reasoning steps.
 
+mod corpora;
 mod metrics;
 mod steps;

@@ -23,6 +23,14 @@ impl PointsDb {
         &self.generation
     }
 
+    /// Stores results that take long to compute in the study. By default they are only read: a server may be read-only, and
+    /// keeps what it computed in memory.
+    #[must_use]
+    pub fn storing_derived(mut self) -> Self {
+        self.stores_derived = true;
+        self
+    }
+
     /// Reads a stored result; `None` if there is none or the files have changed since.
     pub fn read_derived<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let text = std::fs::read(self.derived_path(name)).ok()?;
@@ -30,10 +38,11 @@ impl PointsDb {
         (derived.generation == self.generation).then_some(derived.value)
     }
 
-    /// Stores a result for the files as they are. Without permission to write it is computed again the next time.
+    /// Stores a result for the files as they are, if [`storing_derived`](Self::storing_derived) was called. Without permission
+    /// to write it is computed again the next time.
     pub fn write_derived<T: Serialize>(&self, name: &str, value: &T) {
         let path = self.derived_path(name);
-        if !path.parent().is_some_and(std::path::Path::is_dir) {
+        if !self.stores_derived || !path.parent().is_some_and(std::path::Path::is_dir) {
             return;
         }
         let derived = Derived { generation: self.generation.clone(), value };

@@ -157,6 +157,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     Ok(PointsDb {
         study: study.to_owned(),
         generation,
+        stores_derived: false,
         evals,
         sources,
         truncation_unknown,

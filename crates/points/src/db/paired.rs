@@ -111,7 +111,9 @@ impl PointsDb {
             found.entry(tasks.value(row).to_owned()).or_default().push(differences.value(row));
         }
         // DataFusion returns groups in any order, but sums must be reproducible.
-        found.values_mut().for_each(|differences| differences.sort_by(f64::total_cmp));
+        for differences in found.values_mut() {
+            differences.sort_by(f64::total_cmp);
+        }
         Ok(found)
     }
 

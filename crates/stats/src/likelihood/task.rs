@@ -70,10 +70,12 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
     }
     // The mean guess probability of guessed answers, estimated from incorrect ones. The mean over completed answers is
     // inconsistent when it varies with difficulty.
-    let g = match b > 0.0 {
-        true => a / b,
-        false if c > 0.0 => gm / c,
-        false => 0.0,
+    let g = if b > 0.0 {
+        a / b
+    } else if c > 0.0 {
+        gm / c
+    } else {
+        0.0
     };
     let odds = g / (1.0 - g);
     let s = (q - c * g) / (1.0 - g);
@@ -85,9 +87,10 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
     for (weight, sums) in &observed {
         // The variance within the point relative to one trial of the task, with one pseudo-trial of the task: a few equal
         // outcomes don't pass for certainty.
-        let relative = match has_variance {
-            true => (sums.squared_deviations() + one_trial) / (sums.problems * one_trial),
-            false => 1.0,
+        let relative = if has_variance {
+            (sums.squared_deviations() + one_trial) / (sums.problems * one_trial)
+        } else {
+            1.0
         };
         inverse_n += weight * weight / sums.problems * relative;
         squared_weights += weight * weight;

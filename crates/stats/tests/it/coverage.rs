@@ -5,6 +5,7 @@ use reasonscape_stats::{Assumption, Confidence, Counters, Event, Mode};
 
 use crate::docs::{assert_has_line, page};
 
+#[expect(dead_code, reason = "the example also prints the designs")]
 #[path = "../../examples/coverage/score_design.rs"]
 mod score_design;
 

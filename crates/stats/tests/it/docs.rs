@@ -74,10 +74,10 @@ fn documented_python_gives_likelihood_scores() {
     assert!(text.contains(&sentence), "the page lacks\n{sentence}");
     let mut rng = PyRandom::new(24);
     for _ in 0..20 {
-        let tasks: Vec<(u32, u32)> = (0..1 + rng.index(12))
+        let tasks: Vec<(u32, u32)> = (0..=rng.index(12))
             .map(|_| {
                 let n = 12 + rng.index(100) as u32;
-                (n, n - rng.index(n as usize / 2) as u32)
+                (n, n - 1 - rng.index(n as usize / 2) as u32)
             })
             .collect();
         let Some(output) = python(&script, &serde_json::to_string(&tasks).unwrap()) else { return };

@@ -14,16 +14,16 @@ pub(crate) const REFERENCE: &str = include_str!("../reference/reason_score.py");
 
 /// A point with one trial per problem.
 fn point(n: f64, completed: f64, correct: f64, guess: f64) -> WeightedPoint {
-    let counters = Counters::new(n, correct, n - completed, guess * completed).unwrap();
+    let counters = Counters::new(n, correct, n - completed, guess * completed).expect("counts that fit");
     WeightedPoint { sums: PointSums::from_counters(&counters), weight: 1.0, stop_rule: None }
 }
 
 fn task(points: &[WeightedPoint]) -> EffectiveTask {
-    effective_task(points).unwrap().unwrap()
+    effective_task(points).expect("valid sums").expect("trials")
 }
 
 fn score(tasks: &[EffectiveTask]) -> LikelihoodScore {
-    likelihood_score(tasks, Confidence::P95).unwrap()
+    likelihood_score(tasks, Confidence::P95).expect("valid tasks")
 }
 
 /// A task whose problems are listed one by one, as the reference reads them.
@@ -44,22 +44,25 @@ fn random_design(rng: &mut PyRandom) -> Design {
         let truncation = *rng.choice(&[0.0, 0.0, 0.1, 0.4, 1.0]);
         let all_options: [&[f64]; 5] = [&[0.0], &[0.5], &[0.25], &[0.5, 0.25, 0.2], &[0.0, 0.5]];
         let options = *rng.choice(&all_options);
-        for p in 0..1 + rng.index(4) {
+        for p in 0..=rng.index(4) {
             let weight = *rng.choice(&[1.0, 1.0, 2.0, 0.5, 24.0]);
             let skill = (skill + rng.uniform(-0.2, 0.2)).clamp(0.0, 1.0);
             let rule = (rng.index(5) == 0).then(|| *rng.choice(&rules));
-            let stop_rule =
-                rule.map(|(round, margin, max_count)| StopRule::new(round, margin, max_count).unwrap());
+            let stop_rule = rule.map(|(round, margin, max_count)| {
+                StopRule::new(round, margin, max_count).expect("a valid rule")
+            });
             let is_missing = p > 0 && rng.index(8) == 0;
             let samples = if stop_rule.is_none() && rng.index(4) == 0 { 1 + rng.index(4) } else { 1 };
             let fixed = [1, 2, 5, 8, 12, 24][rng.index(6)];
             let rule_text =
                 rule.map_or("null".to_owned(), |(round, margin, max)| format!("[{round},{margin},{max}]"));
-            write!(design.text, "{}[{weight},{rule_text},[", if p > 0 { "," } else { "" }).unwrap();
+            write!(design.text, "{}[{weight},{rule_text},[", if p > 0 { "," } else { "" })
+                .expect("a string grows");
             let mut sums = PointSums::default();
             let (mut count, mut correct) = (0, 0);
-            while !is_missing {
+            loop {
                 let next = match stop_rule {
+                    _ if is_missing => None,
                     Some(rule) => rule.next_count(count, correct),
                     None => (count < fixed).then_some(fixed),
                 };
@@ -82,7 +85,7 @@ fn random_design(rng: &mut PyRandom) -> Design {
                         .map(|(outcome, guess)| format!("[{},{guess}]", outcome.code()))
                         .collect();
                     write!(design.text, "{}[{}]", if count > 0 { "," } else { "" }, listed.join(","))
-                        .unwrap();
+                        .expect("a string grows");
                     correct += u64::from(trials[0].0 == Outcome::Correct);
                     sums.add_problem(&trials);
                     count += 1;

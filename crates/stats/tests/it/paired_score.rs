@@ -19,12 +19,15 @@ for line in sys.stdin:
     print(*map(repr, paired_test(json.loads(line))))
 ";
 
+/// The points of a task, each with its weight and the values of both models.
+type Task = Vec<(f64, Vec<(f64, f64)>)>;
+
 /// A task with points of several sizes and weights, some of them without shared problems.
-fn random_task(rng: &mut PyRandom) -> Vec<(f64, Vec<(f64, f64)>)> {
+fn random_task(rng: &mut PyRandom) -> Task {
     let guess = *rng.choice(&[0.0, 0.25, 0.5]);
     let values = [1.0, 1.0, -guess / (1.0 - guess), 0.0, 0.5];
     let (skill_a, skill_b) = (rng.random(), rng.random());
-    (0..1 + rng.index(3))
+    (0..=rng.index(3))
         .map(|point| {
             let problems = if point > 0 && rng.index(6) == 0 { 0 } else { 1 + rng.index(12) };
             let mut value = |skill: f64| if rng.random() < skill { 1.0 } else { *rng.choice(&values) };
@@ -37,8 +40,8 @@ fn random_task(rng: &mut PyRandom) -> Vec<(f64, Vec<(f64, f64)>)> {
 #[test]
 fn tests_equal_reference_on_random_boards() {
     let mut rng = PyRandom::new(2008);
-    let boards: Vec<Vec<Vec<(f64, Vec<(f64, f64)>)>>> =
-        (0..500).map(|_| (0..1 + rng.index(6)).map(|_| random_task(&mut rng)).collect()).collect();
+    let boards: Vec<Vec<Task>> =
+        (0..500).map(|_| (0..=rng.index(6)).map(|_| random_task(&mut rng)).collect()).collect();
     let mut input = String::new();
     for board in &boards {
         writeln!(input, "{}", serde_json::to_string(board).unwrap()).unwrap();

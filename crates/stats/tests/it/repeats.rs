@@ -59,7 +59,7 @@ fn coverage(
         let mut mean = ProblemMean::default();
         for _ in 0..40 {
             let p = rng.betavariate(alpha, beta);
-            mean.add(statistic((0..8).map(|_| u64::from(rng.random() < p)).sum())).unwrap();
+            mean.add(statistic((0..8).map(|_| u64::from(rng.random() < p)).sum())).expect("a proportion");
         }
         let interval = mean.interval(Confidence::P95);
         covered += u32::from(interval.low <= truth && truth <= interval.high);

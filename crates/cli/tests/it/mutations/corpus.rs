@@ -104,9 +104,8 @@ pub(super) fn write_study(folder: &Path) {
                     params: format!("{{\"depth\": 1, \"length\": {length}}}"),
                     manifolds: vec!["all".to_owned()],
                     planned: 20,
-                    weight: None,
-                    rule: None,
                     trials: (0..20).map(|index| trial(index, outcome(index), 0.25)).collect(),
+                    ..PointTrials::default()
                 })
                 .unwrap();
         }

@@ -17,19 +17,14 @@ fn leaderboard_shows_scores_with_intervals() {
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     let scores = server.get("/api/v1/leaderboard").json();
     for row in scores["rows"].as_array().unwrap() {
-        let number = |name: &str| row["score"][name].as_f64().unwrap();
-        let shown = format!(
-            "<b>{:.0}</b> <small title=\"v2 margin; not a 95 % confidence interval, see docs/coverage\">± {:.0}</small>",
-            number("center"),
-            number("margin")
-        );
+        let number = |name: &str| row["reason_score"][name].as_f64().unwrap();
+        let interval = format!("{:.0} to {:.0}", number("ci_low"), number("ci_high"));
+        let shown = format!("<b>{:.0}</b><small title=\"95 % CI\">{interval}</small>", number("estimate"));
         assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
-        let drawn = format!(
-            "{:.0}, v2 margin from {:.0} to {:.0}",
-            number("center"),
-            number("ci_low"),
-            number("ci_high")
-        );
+        let v2 = |name: &str| row["score"][name].as_f64().unwrap();
+        let shown = format!(">{:.0} ± {:.0}</td>", v2("center"), v2("margin"));
+        assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
+        let drawn = format!("{:.0}, 95 % CI {interval}", number("estimate"));
         assert!(page.body.contains(&format!("aria-label=\"{drawn}\"")), "{drawn}");
         for task in row["tasks"].as_object().unwrap().values() {
             let percent = |name: &str| 100.0 * task[name].as_f64().unwrap();

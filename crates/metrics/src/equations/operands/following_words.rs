@@ -2,10 +2,13 @@
 
 use super::super::Line;
 use super::super::tokens::Kind;
-use super::super::words::Word;
+use super::super::value::unit_power_len;
+use super::super::words::{Word, is_variable};
 
 /// So many words behind a result are looked at.
 const MAX_WORDS: usize = 3;
+/// A unit of more tokens is not followed.
+const MAX_UNIT_TOKENS: usize = 8;
 
 /// A result and the word behind it.
 struct Following<'l, 't> {
@@ -26,18 +29,34 @@ impl Line<'_> {
 impl Following<'_, '_> {
     /// Each says whether the expression may stand alone, or nothing about these words. The first that decides counts;
     /// an expression that none decides stands alone.
-    const RULES: [fn(&Self) -> Option<bool>; 4] =
-        [Self::attached, Self::and, Self::operation, Self::later_words];
+    const RULES: [fn(&Self) -> Option<bool>; 5] =
+        [Self::attached, Self::operator_after_unit, Self::and, Self::operation, Self::later_words];
 
     fn kind(&self, ahead: usize) -> Option<Kind> {
         self.line.kind(self.at + ahead)
     }
 
-    /// "7x", "7 x": a variable.
+    /// "7x", "7 x", "7 AB": a variable.
     fn attached(&self) -> Option<bool> {
-        let is_letter = self.line.slice(self.at).chars().count() == 1;
+        let is_variable = is_variable(self.line.slice(self.at));
         let is_attached = !self.line.tokens[self.at].space_before;
-        (is_letter || (is_attached && !self.word.is_abbreviation())).then_some(false)
+        (is_variable || (is_attached && !self.word.is_abbreviation())).then_some(false)
+    }
+
+    /// "7 m/s * 3 s": the expression goes on behind the unit.
+    fn operator_after_unit(&self) -> Option<bool> {
+        let mut at = self.at;
+        while at < self.at + MAX_UNIT_TOKENS {
+            match self.line.kind(at) {
+                Some(Kind::Word) => at += 1,
+                Some(Kind::Divide) if self.line.kind(at + 1) == Some(Kind::Word) => at += 1,
+                _ => break,
+            }
+            at += unit_power_len(&self.line.tokens[at..]);
+        }
+        let goes_on = self.line.kind(at).is_some_and(Kind::is_operator) && self.line.starts_operand(at + 1);
+        let is_unit = |word: Word| !word.is_function_word() || word.is("per");
+        (goes_on && (self.at..at).filter_map(|at| self.line.word(at)).all(is_unit)).then_some(false)
     }
 
     /// "3 and a half", "3 and 1/2"
@@ -64,7 +83,8 @@ impl Following<'_, '_> {
         let mut last = self.word;
         while self.kind(ahead) == Some(Kind::Word) && ahead < MAX_WORDS {
             last = Word::new(self.line.slice(self.at + ahead));
-            if last.is_scale() || last.is("than") || last.is("power") || last.is_remainder() {
+            let is_comparison = last.is("than") && self.is_compared_with_number(self.at + ahead + 1);
+            if last.is_scale() || is_comparison || last.is("power") || last.is_remainder() {
                 return Some(false);
             }
             if ahead > 0 && last.is_function_word() {
@@ -73,6 +93,13 @@ impl Following<'_, '_> {
             ahead += 1;
         }
         (self.kind(ahead) == Some(Kind::Number) && !last.is_function_word()).then_some(false)
+    }
+
+    /// Whether "8 less than" goes on with a number, or with "twice": not with "4 more apples than Ada".
+    fn is_compared_with_number(&self, at: usize) -> bool {
+        let is_number =
+            |at| self.line.starts_operand(at) || self.line.word(at).is_some_and(Word::is_operation);
+        is_number(at) || is_number(at + 1)
     }
 }
 
@@ -84,6 +111,7 @@ mod tests {
     fn following_word_rules() {
         for (rule, accepted, refused) in [
             ("attached", "So 3 + 4 = 7 apples.", "So 3 + 4 = 7apples."),
+            ("operator after unit", "So 3 + 4 = 7 miles/hour.", "So 3 + 4 = 7 miles/hour * 2 hours."),
             ("and", "So 3 + 4 = 7 and that is it.", "So 3 + 4 = 7 and a half."),
             ("operation", "So 3 + 4 = 7 per day.", "So 3 + 4 = 7 times."),
             ("later words", "So 3 + 4 = 7 more apples.", "So 3 + 4 = 7 less than 20."),

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::super::Line;
 use super::super::tokens::Kind;
-use super::super::words::Word;
+use super::super::value::unit_power_len;
+use super::super::words::{Word, is_variable};
 use super::{MAX_SIDE_TOKENS, is_arithmetic};
 
 /// More words in a row are a sentence, not a unit.
@@ -17,15 +18,23 @@ enum Continuation {
     Unreadable,
 }
 
+/// The tokens of a right side.
+pub(in super::super) struct Right {
+    pub(in super::super) range: Range<usize>,
+    /// Where a part starts that may be a remark: the `(5 * 2)` of `= 10 (5 * 2)`, the "of $150" of "= 1/3 of $150".
+    pub(in super::super) remark: Option<usize>,
+}
+
 impl Line<'_> {
-    /// The tokens of the expression after the sign at `relation`, when what comes after lets it stand alone.
-    pub(in super::super) fn right(&self, relation: usize) -> Option<Range<usize>> {
+    /// The expression after the sign at `relation`, when what comes after lets it stand alone.
+    pub(in super::super) fn right(&self, relation: usize) -> Option<Right> {
         let mut start = relation + 1;
         while self.word(start).is_some_and(Word::is_rounding) || self.kind(start) == Some(Kind::About) {
             start += 1;
         }
         let mut end = start;
         let mut depth = 0_usize;
+        let mut remark = None;
         while let Some(token) = self.tokens.get(end) {
             if end - start >= MAX_SIDE_TOKENS {
                 return None;
@@ -44,14 +53,26 @@ impl Line<'_> {
                     end += 1;
                 }
                 // "= 7 (seven apples)": a remark.
-                Kind::Open | Kind::OpenSquare if depth == 0 && is_behind_operand => break,
+                Kind::Open | Kind::OpenSquare if depth == 0 && is_behind_operand && self.has_words(end) => {
+                    break;
+                }
                 kind if kind.opens() => {
+                    if depth == 0 && is_behind_operand && kind != Kind::OpenFraction {
+                        remark.get_or_insert(end);
+                    }
                     depth += 1;
                     end += 1;
                 }
                 Kind::Word if depth > 0 => end += 1,
+                // "= 2/5 of the cake"
+                Kind::Word if self.is_part_of(end) && !self.starts_operand(end + 1) => break,
                 Kind::Word => match self.continuation(start, end) {
-                    Continuation::GoesOn(after) => end = after,
+                    Continuation::GoesOn(after) => {
+                        if self.is_part_of(end) {
+                            remark.get_or_insert(end);
+                        }
+                        end = after;
+                    }
                     Continuation::Ends => break,
                     Continuation::Unreadable => return None,
                 },
@@ -62,7 +83,23 @@ impl Line<'_> {
         if depth > 0 || end == start || self.tokens[end - 1].kind.is_operator() {
             return None;
         }
-        self.is_clean_right_edge(end).then_some(start..end)
+        self.is_clean_right_edge(end).then_some(Right { range: start..end, remark })
+    }
+
+    /// Whether the bracket that opens at `at` holds words, and no variables.
+    fn has_words(&self, at: usize) -> bool {
+        let mut words = 0;
+        for at in at + 1..self.tokens.len().min(at + MAX_SIDE_TOKENS) {
+            match self.tokens[at].kind {
+                Kind::Close => break,
+                Kind::Word if is_variable(self.slice(at)) && !matches!(self.slice(at), "a" | "I") => {
+                    return false;
+                }
+                Kind::Word => words += 1,
+                _ => {}
+            }
+        }
+        words > 0
     }
 
     /// What the words at `at` do to the expression that starts at `start`.
@@ -78,13 +115,12 @@ impl Line<'_> {
             && end - at < MAX_UNIT_WORDS
         {
             end += 1;
+            end += unit_power_len(&self.tokens[end..]);
         }
         // An operator must have something to work on; in the middle of a chain the unit belongs to the side.
-        let leads_operand = self
-            .kind(end + 1)
-            .is_some_and(|kind| matches!(kind, Kind::Number | Kind::Currency) || kind.opens());
-        let goes_on =
-            self.kind(end).is_some_and(|next| next.is_relation() || (next.is_operator() && leads_operand));
+        let goes_on = self
+            .kind(end)
+            .is_some_and(|next| next.is_relation() || (next.is_operator() && self.starts_operand(end + 1)));
         if end > at && goes_on { Continuation::GoesOn(end) } else { Continuation::Ends }
     }
 

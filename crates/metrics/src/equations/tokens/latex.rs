@@ -14,13 +14,19 @@ pub(super) enum Brace {
     Group,
     Numerator,
     Denominator,
+    /// The argument or index of something that is not understood: `\sqrt{16}`, `\binom{5}{2}`, `\log_{2}`.
+    Unknown,
     Other,
 }
 
 impl Scanner<'_, '_> {
     /// Opens a brace; one after `^` holds an exponent.
     pub(super) fn open_brace(&mut self, kind: Brace) {
-        let kind = if self.last() == Some(Kind::Power) && kind == Brace::Other { Brace::Group } else { kind };
+        let kind = match self.last() {
+            Some(Kind::Power) if kind == Brace::Other => Brace::Group,
+            Some(Kind::Unknown) if kind == Brace::Other => Brace::Unknown,
+            _ => kind,
+        };
         if self.out.braces.len() >= MAX_DEPTH {
             self.take(1, Kind::Unknown);
             return;
@@ -29,6 +35,7 @@ impl Scanner<'_, '_> {
         match kind {
             Brace::Transparent => self.at += 1,
             Brace::Other => self.take(1, Kind::Stop),
+            Brace::Unknown => self.take(1, Kind::Unknown),
             _ => self.take(1, Kind::Open),
         }
     }
@@ -54,6 +61,7 @@ impl Scanner<'_, '_> {
                 self.take(1, Kind::Close);
                 self.push(Kind::Close, self.at);
             }
+            Some(Brace::Unknown) => self.take(1, Kind::Unknown),
             Some(Brace::Other) | None => self.take(1, Kind::Stop),
         }
     }
@@ -93,7 +101,13 @@ impl Scanner<'_, '_> {
                 self.space_before = true;
                 self.open_brace(Brace::Transparent);
             }
-            b"left" | b"right" | b"quad" | b"qquad" | b"displaystyle" => self.skip(after),
+            // The bracket of `3 \left(` is a factor, never a remark.
+            b"left" => {
+                self.at += after + self.run_length(after, b' ');
+                self.space_before = false;
+            }
+            b"right" | b"displaystyle" => self.skip(after),
+            b"quad" | b"qquad" => self.take(after, Kind::Stop),
             b"to" | b"rightarrow" | b"Rightarrow" | b"implies" | b"therefore" | b"Longrightarrow" => {
                 self.take(after, Kind::Stop);
             }

@@ -4,6 +4,7 @@ use super::{Kind, Scanner};
 
 impl Scanner<'_, '_> {
     /// Digits with grouping commas, decimals and an exponent; unknown where they belong to something else.
+    #[inline]
     pub(super) fn read_number(&mut self) {
         let start = self.at;
         let starts_with_zero = self.bytes[start] == b'0';
@@ -53,13 +54,15 @@ impl Scanner<'_, '_> {
         self.at - from
     }
 
-    /// The length of the comma between groups of digits: of `1,000`, and LaTeX's `1{,}000`.
+    /// The length of what separates groups of digits: the comma of `1,000`, and LaTeX's `1{,}000`, `1,\!000`, `1\,000`.
     fn group_separator(&self) -> Option<usize> {
-        match self.peek(0) {
-            b',' if self.peek(1).is_ascii_digit() => Some(1),
-            b'{' if self.peek(1) == b',' && self.peek(2) == b'}' && self.peek(3).is_ascii_digit() => Some(3),
-            _ => None,
-        }
+        let length = match (self.peek(0), self.peek(1), self.peek(2)) {
+            (b',', b'\\', b'!') | (b'{', b',', b'}') => 3,
+            (b'\\', b',', _) => 2,
+            (b',', ..) => 1,
+            _ => return None,
+        };
+        self.peek(length).is_ascii_digit().then_some(length)
     }
 
     /// Passes over decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose
@@ -106,6 +109,9 @@ impl Scanner<'_, '_> {
             } else {
                 self.take(dots, Kind::Unknown);
             }
+        } else if self.last().is_some_and(Kind::is_operator) {
+            // `.8 + . 84`
+            self.take(1, Kind::Unknown);
         } else if self.peek(1).is_ascii_alphanumeric() {
             self.take(1, Kind::Stop);
         } else {

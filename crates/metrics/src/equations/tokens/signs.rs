@@ -98,7 +98,35 @@ impl Scanner<'_, '_> {
         }
     }
 
+    /// Whether a number stands before, or a number and its unit.
+    fn follows_quantity(&self) -> bool {
+        const MAX_UNIT_WORDS: usize = 3;
+        let before = self.out.tokens.iter().rev().take(MAX_UNIT_WORDS + 1);
+        before.map(|token| token.kind).find(|kind| *kind != Kind::Word).is_some_and(Kind::ends_operand)
+    }
+
+    /// A factorial, or the end of a sentence.
+    #[inline(never)]
+    pub(super) fn read_exclamation(&mut self) {
+        let spaces = self.run_length(1, b' ');
+        let next = self.peek(1 + spaces);
+        let ends_sentence = next == b'\n' || (spaces > 0 && next.is_ascii_alphabetic());
+        let is_factorial = !self.space_before && self.follows_operand() && !ends_sentence;
+        self.take(1, if is_factorial { Kind::Unknown } else { Kind::Exclamation });
+    }
+
+    /// A power, or the sign of degrees, which is dropped.
+    #[inline(never)]
+    pub(super) fn read_power(&mut self) {
+        let is_degrees = |degrees: &&str| self.rest().starts_with(degrees);
+        match ["^\\circ", "^{\\circ}"].iter().find(|degrees| is_degrees(degrees)) {
+            Some(degrees) => self.skip(degrees.len()),
+            None => self.take(1, Kind::Power),
+        }
+    }
+
     /// Everything beyond ASCII.
+    #[inline(never)]
     pub(super) fn read_non_ascii(&mut self) {
         let c = self.rest().chars().next().expect("a character starts here");
         let length = c.len_utf8();
@@ -119,8 +147,9 @@ impl Scanner<'_, '_> {
             '≈' | '≃' | '≅' => self.take(length, Kind::About),
             '€' | '£' | '¥' | '₹' => self.take(length, Kind::Currency),
             '“' | '”' | '„' | '«' | '»' => self.take(length, Kind::Quote),
+            // A minus to some: `120 minutes – 30 minutes`.
             '–' | '—' => {
-                let kind = if self.follows_operand() { Kind::Unknown } else { Kind::Stop };
+                let kind = if self.follows_quantity() { Kind::Unknown } else { Kind::Stop };
                 self.take(length, kind);
             }
             '→' | '⇒' | '⟹' | '∴' | '•' | '‘' | '’' | '✓' | '✔' | '✅' | '，' | '、' | '；' | '：' | '│' =>

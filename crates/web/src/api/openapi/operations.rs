@@ -131,7 +131,7 @@ pub(super) fn all() -> impl Iterator<Item = Operation> {
 
 /// The results of a study.
 pub(crate) fn study() -> Vec<Operation> {
-    vec![
+    let mut operations = vec![
         get("/leaderboard", "ReasonScores with confidence intervals and ranks", api::leaderboard)
             .parameters(&[FIRST, MODE, LITERAL, SCORE_METHOD, TIES, FILTER])
             .json::<Board<'_>>()
@@ -209,6 +209,14 @@ pub(crate) fn study() -> Vec<Operation> {
         .parameters(&[FIRST, X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
         .json::<Vec<ThresholdRow>>()
         .errors(INVALID),
+    ];
+    operations.extend(trial_analyses());
+    operations
+}
+
+/// Analyses of single trials, and the figures of all analyses.
+fn trial_analyses() -> Vec<Operation> {
+    vec![
         get("/hazard", "Tokens to an answer, as `reasonscape analyze hazard`", analyses::hazard)
             .parameters(&[FIRST, WIDTH, CONFIDENCE, EVALS, TASKS, FILTER, BY])
             .json::<Vec<HazardRow>>()
