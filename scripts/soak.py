@@ -34,6 +34,8 @@ id = "sort"
 task = "sort"
 points = [{ length = 4 }, { length = 8 }]
 """
+# States of a run that is not over, as the API names them.
+ACTIVE_STATES = ("planned", "running", "judging", "scoring")  # wording: allow
 READS = [
     "/", "/explorer", "/compare", "/compare/tests", "/trials", "/forensics", "/runs", "/runs/new", "/metrics",
     "/leaderboard.csv", "/assets/plotly.js", "/api/v1/evals", "/api/v1/points", "/api/v1/pairwise", "/api/v1/hazard",
@@ -161,7 +163,7 @@ class Load:
                 self.json("POST", path + "/cancel")
             while not self.is_over.wait(0.1):
                 run = self.json("GET", path)
-                if run is None or run["state"] not in ("planned", "running", "judging", "scoring"):
+                if run is None or run["state"] not in ACTIVE_STATES:
                     break
             self.request("GET", f"{path}/view/")
             self.request("DELETE", "/api/v1" + path)

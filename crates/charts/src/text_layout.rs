@@ -51,8 +51,16 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> Cow<'_, str> {
         let tail = characters.len() - (kept - head);
         characters[..head].iter().chain(['…'].iter()).chain(&characters[tail..]).collect()
     };
-    let fits = (1..characters.len()).rev().map(cut).find(|shown| width(shown, size) <= room);
-    Cow::Owned(fits.unwrap_or_else(|| "…".to_owned()))
+    let (mut fits, mut too_wide) = (0, characters.len());
+    while too_wide - fits > 1 {
+        let middle = usize::midpoint(fits, too_wide);
+        if width(&cut(middle), size) <= room {
+            fits = middle;
+        } else {
+            too_wide = middle;
+        }
+    }
+    Cow::Owned(cut(fits))
 }
 
 /// Wraps the text at spaces; a word that is too long is shortened.
@@ -103,6 +111,35 @@ mod tests {
         assert!(width(&short, 12.0) <= 120.0);
         assert_eq!(shorten("short", 12.0, 120.0), "short");
         assert_eq!(shorten("anything", 12.0, 1.0), "…");
+    }
+
+    #[test]
+    fn shorten_keeps_as_much_as_fits() {
+        // The same by trying every length.
+        let longest = |name: &str, room: f64| {
+            let characters: Vec<char> = name.chars().collect();
+            let cut = |kept: usize| -> String {
+                let tail = characters.len() - kept / 2;
+                characters[..kept.div_ceil(2)].iter().chain(['…'].iter()).chain(&characters[tail..]).collect()
+            };
+            (0..characters.len()).rev().map(cut).find(|shown| width(shown, 12.0) <= room)
+        };
+        let names = [
+            "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+            "iiiiiiiWWWWWWWWiiiiiiii",
+            "ab",
+            "模型-e\u{301}e\u{301}-x",
+        ];
+        for name in names {
+            for room in 1..200 {
+                let room = f64::from(room);
+                let expected =
+                    if width(name, 12.0) <= room { Some(name.to_owned()) } else { longest(name, room) };
+                assert_eq!(shorten(name, 12.0, room), expected.unwrap_or_else(|| "…".to_owned()), "{room}");
+            }
+        }
+        // Trying every length of this one would take minutes.
+        assert!(width(&shorten(&"modèle-".repeat(100_000), 12.0, 150.0), 12.0) <= 150.0);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl CacheArgs {
 }
 
 /// Prints progress every two seconds; quick work prints nothing.
-struct CacheProgress {
+pub(crate) struct CacheProgress {
     global: Global,
     verb: &'static str,
     total: Option<u64>,
@@ -87,11 +87,11 @@ struct CacheProgress {
 impl CacheProgress {
     const NOTE_INTERVAL: Duration = Duration::from_secs(2);
 
-    fn new(global: Global, verb: &'static str, total: Option<u64>) -> Self {
+    pub(crate) fn new(global: Global, verb: &'static str, total: Option<u64>) -> Self {
         Self { global, verb, total, last_note: Instant::now() }
     }
 
-    fn update(&mut self, done: u64) {
+    pub(crate) fn update(&mut self, done: u64) {
         if self.last_note.elapsed() < Self::NOTE_INTERVAL {
             return;
         }

@@ -140,9 +140,11 @@ fn prepare(folder: &Path) -> Result<(), CliError> {
         Err(_) => {}
     }
     fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&file, STUDY))
-        .with_context(|| format!("failed to write `{}`", file.display()))
-        .map_err(CliError::Input)
+        .with_context(|| format!("failed to create the directory `{}`", folder.display()))
+        .map_err(CliError::Input)?;
+    // Complete or not at all: an empty study.toml would block the next attempt.
+    reasonscape_study::write_file(&file, |out| out.write_all(STUDY.as_bytes()))
+        .map_err(|error| CliError::Input(error.into()))
 }
 
 /// The lines of a study without comments, so that the demo of another version is recognized.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use reasonscape_ingest::Progress;
 use reasonscape_pipeline::{existing_cache, score};
-use reasonscape_points::{EvaluateOptions, Evaluated, TrialCounts};
+use reasonscape_points::{EvaluateOptions, Evaluated, EvaluatedUnit, TrialCounts};
 use reasonscape_study::{Selection, Study, check_selection};
 use serde_json::{Value, json};
 
@@ -93,6 +93,7 @@ fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
                 "g": unit.counts.g,
                 "missing": unit.counts.missing(),
                 "damaged": unit.damaged,
+                "implausible_usage": unit.implausible_usage,
                 "kept": unit.kept,
                 "entries": evaluated.entries_of(unit),
             })
@@ -151,13 +152,20 @@ pub(super) fn note_unmatched(evaluated: &Evaluated, global: Global) {
     }
 }
 
-/// Notes damaged responses.
+/// Notes responses that are damaged or claim impossible numbers of tokens.
 pub(super) fn note_damage(evaluated: &Evaluated, global: Global) {
-    let damaged: u64 = evaluated.units.iter().map(|unit| unit.damaged).sum();
-    if let Some(problem) = &evaluated.damage {
+    let total = |count: fn(&EvaluatedUnit) -> u64| -> u64 { evaluated.units.iter().map(count).sum() };
+    let (damaged, implausible) = (total(|unit| unit.damaged), total(|unit| unit.implausible_usage));
+    if damaged > 0 {
+        let problem = evaluated.damage.as_ref().map(|problem| format!(": {problem}")).unwrap_or_default();
         global.note(format_args!(
-            "{damaged} damaged responses count as missing: {problem}; `reasonscape cache prune --damaged` removes them, and \
+            "{damaged} damaged responses count as missing{problem}; `reasonscape cache prune --damaged` removes them, and \
              `run` requests them again"
+        ));
+    }
+    if implausible > 0 {
+        global.note(format_args!(
+            "{implausible} trials have no token count, because the endpoint claimed more tokens than any model has"
         ));
     }
 }

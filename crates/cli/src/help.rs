@@ -81,6 +81,7 @@ const TOPICS: &[(&str, &str, Text)] = &[
         Text::Page(include_str!("../docs/pointsdb.md")),
     ),
     ("datasets", "evaluate your own dataset", Text::Page(include_str!("../docs/datasets.md"))),
+    ("scoring", "how answers are compared with targets", Text::Page(include_str!("../docs/scoring.md"))),
     ("analyses", "leaderboards, comparisons, parameter plots, forensics", Text::Page(ANALYSES)),
     ("data", "files, columns and SQL", Text::Page(include_str!("../docs/data.md"))),
     ("logs", "import Inspect and lm-eval logs, export trials", Text::Page(include_str!("../docs/import.md"))),

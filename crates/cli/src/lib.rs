@@ -38,6 +38,7 @@ mod sql;
 mod study;
 mod suite;
 mod tasks;
+mod verify;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -132,6 +133,7 @@ enum Command {
     Sql(sql::Sql),
     Suite(suite::SuiteCommand),
     Tasks(tasks::Tasks),
+    Verify(verify::Verify),
 }
 
 /// Parses the process arguments and runs the command.
@@ -224,6 +226,7 @@ fn run() -> Result<(), CliError> {
         Command::Sql(sql) => sql.run(global),
         Command::Suite(suite) => suite.run(global),
         Command::Tasks(tasks) => tasks.run(global),
+        Command::Verify(verify) => verify.run(global),
     }
 }
 

@@ -7,8 +7,8 @@ use reasonscape_analysis::tables::{Cell, Table};
 use reasonscape_ingest::holds_rows;
 use reasonscape_pipeline as pipeline;
 use reasonscape_pipeline::{
-    EvalRunSummary, Event, FailureGroup, Finished, RESULTS_DIR, RunControl, RunEnd, RunSummary, Scored,
-    Shutdown, check, group_failures, open_cache,
+    ANSWERS_FILE, EvalRunSummary, Event, FailureGroup, Finished, RESULTS_DIR, RunControl, RunEnd, RunSummary,
+    Scored, Shutdown, check, group_failures, open_cache,
 };
 use reasonscape_study::{Selection, Study};
 use serde_json::{Value, json};
@@ -168,6 +168,13 @@ fn note_scored(study: &Study, scored: &Scored, global: Global) {
         global.note(format_args!(
             "the results of these tasks are unchanged; `reasonscape evaluate {} --force` replaces them",
             study.dir.display()
+        ));
+    }
+    if scored.undecided > 0 {
+        global.note(format_args!(
+            "{} of the incorrect answers could not be compared as formulas, only as text; they have `undecided` in \
+             `{RESULTS_DIR}/{ANSWERS_FILE}`",
+            thousands(scored.undecided)
         ));
     }
     if !scored.evaluated.stopped {

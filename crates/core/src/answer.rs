@@ -14,10 +14,15 @@ mod normalize;
 mod spelled;
 mod text;
 
+pub(crate) use decimal::{Decimal, number_length};
+pub(crate) use integer::claimed as claimed_number;
+pub(crate) use json::matches as json_matches;
+pub(crate) use list::matches as list_matches;
 pub use normalize::{is_space, normalize};
+pub(crate) use spelled::claimed as spelled_number;
+pub(crate) use text::{folded, introduces_answer, is_hedged, plain, words};
 
 use choice::chosen;
-use decimal::Decimal;
 
 use crate::{AnswerType, Test};
 
@@ -88,7 +93,12 @@ fn matches_one(kind: AnswerType, answer: &str, target: &str, options: &[String])
 fn symbols_match(answer: &str, target: &str) -> bool {
     let compact = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let target = compact(target);
-    let unescaped = answer.replace(r"\{", "{").replace(r"\}", "}").replace(r"\rangle", ">");
+    let mut unescaped = answer.replace(r"\rangle", ">");
+    for bracket in ["(", ")", "[", "]", "{", "}", "<", ">"] {
+        unescaped = unescaped.replace(&format!("\\{bracket}"), bracket);
+    }
+    // Brackets may stand apart: `)`, `]`.
+    unescaped.retain(|c| !"`,\"".contains(c) || target.contains(c));
     let start = unescaped
         .rfind(char::is_alphanumeric)
         .map_or(0, |at| at + unescaped[at..].chars().next().map_or(0, char::len_utf8));
@@ -105,11 +115,13 @@ fn cell_matches(answer: &str, target: &str) -> bool {
         return integer::matches(answer, target);
     }
     let (answer, target) = (text::folded(answer), text::folded(target));
-    let claim = answer.strip_suffix(&target);
-    claim.is_some_and(|before| {
-        before.is_empty()
-            || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
-    })
+    let is_claimed = |answer: &str| {
+        answer.strip_suffix(&target).is_some_and(|before| {
+            before.is_empty()
+                || [" is ", ": ", " = "].iter().any(|link| before.ends_with(link)) && !text::is_hedged(before)
+        })
+    };
+    is_claimed(&answer) || text::answer_before_remark(&answer).is_some_and(is_claimed)
 }
 
 #[cfg(test)]

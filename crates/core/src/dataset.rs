@@ -1,7 +1,7 @@
 //! Datasets: the user's own questions with answers, run like a suite.
 //!
-//! A dataset is JSONL, one item per line: `input` and `target`, and optionally `id`, `options`, `category`, `context`
-//! and `metadata`. Each category is a task with a single point, whose tests are the items in their order; a dataset
+//! A dataset is JSONL, one item per line: `input` and `target`, and optionally `id`, `options`, `category`, `context`,
+//! `metadata` and `scorer`. Each category is a task with a single point, whose tests are the items in their order; a dataset
 //! without categories is one task of its own name. From there on they are treated like generated problems.
 
 mod columns;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use self::columns::{ColumnMap, parse_renames};
 pub use self::item::Item;
 
-use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Suite, Task, Test, cache_key};
+use crate::{AnswerType, Json, Manifold, Parameter, Params, PyRandom, Scorer, Suite, Task, Test, cache_key};
 
 /// An error in one line of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct Dataset {
     name: String,
     /// The tasks, in the order in which the lines first name them.
     tasks: Vec<Arc<DatasetTask>>,
+    /// How answers are compared, where the rows don't say.
+    scorer: Option<Scorer>,
 }
 
 /// A category of a dataset: a task with a fixed list of tests.
@@ -94,7 +96,29 @@ impl Dataset {
             groups[index].1.push(item);
         }
         let tasks = groups.into_iter().map(|(name, items)| Arc::new(DatasetTask::new(name, items))).collect();
-        Self { name: name.to_owned(), tasks }
+        Self { name: name.to_owned(), tasks, scorer: None }
+    }
+
+    /// The same questions with a scorer, for all rows that don't name one themselves.
+    #[must_use]
+    pub fn with_scorer(self, scorer: Scorer) -> Self {
+        let score = |task: &Arc<DatasetTask>| {
+            let mut items = task.items.clone();
+            items.iter_mut().for_each(|item| item.set_scorer(scorer));
+            // The version identifies the questions; how they are scored isn't part of it.
+            Arc::new(DatasetTask { name: task.name.clone(), version: task.version, items })
+        };
+        Self { tasks: self.tasks.iter().map(score).collect(), scorer: Some(scorer), ..self }
+    }
+
+    /// How answers are compared, where the rows don't say; `None` if as before scorers existed.
+    pub fn scorer(&self) -> Option<Scorer> {
+        self.scorer
+    }
+
+    /// All items.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.tasks.iter().flat_map(|task| &task.items)
     }
 
     /// Its name.
@@ -125,7 +149,7 @@ impl Dataset {
     /// The items as JSONL, as read by [`parse`](Self::parse).
     pub fn to_lines(&self) -> String {
         let mut lines = String::new();
-        for item in self.tasks.iter().flat_map(|task| &task.items) {
+        for item in self.items() {
             writeln!(lines, "{}", item.to_json()).expect("a string takes everything");
         }
         lines
@@ -179,6 +203,7 @@ pub fn check_items(
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut categories: HashMap<String, String> = HashMap::new();
     for (line, item) in &mut items {
+        item.line = *line;
         let mut wrong = |problem| problems.push(LineError { line: *line, problem });
         match (item.id.is_empty(), has_ids) {
             (true, true) => {
@@ -249,6 +274,9 @@ impl Task for DatasetTask {
     }
 
     fn check(&self, answer: &str, test: &Test) -> bool {
+        if let Some(scorer) = test.scorer {
+            return scorer.score(answer, test).is_correct;
+        }
         let targets = std::iter::once(&test.target).chain(&test.alternative_targets);
         crate::is_correct(answer, targets, &test.options, true)
     }

@@ -10,7 +10,7 @@ mod search;
 mod strip_markup;
 
 pub(crate) use search::{is_item, without_bullet, without_marker};
-pub(crate) use strip_markup::TYPE_COMMANDS;
+pub(crate) use strip_markup::{TYPE_COMMANDS, tidy};
 
 use std::borrow::Cow;
 

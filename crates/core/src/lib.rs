@@ -22,10 +22,12 @@ mod dataset;
 mod extract;
 mod json;
 mod key;
+mod math;
 pub mod number_words;
 mod params;
 pub mod python_json;
 mod schema;
+mod scorer;
 mod scoring;
 mod suggest;
 mod suite;
@@ -35,7 +37,7 @@ mod visible;
 
 /// Raised manually whenever extraction or checking changes a score: trials scored under another revision are
 /// scored again. A test with a corpus of replies fails if a score changes and this doesn't.
-pub const SCORING_REVISION: u32 = 2;
+pub const SCORING_REVISION: u32 = 3;
 
 pub use answer::{is_correct, is_space, normalize};
 pub use dataset::{
@@ -49,6 +51,8 @@ pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range};
 pub use reasonscape_stats::Outcome;
 pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
+pub(crate) use scorer::clean;
+pub use scorer::{DetectedScorer, Scorer, ScorerVerdict, Tolerance, detect_scorer};
 pub use scoring::score;
 pub use suggest::{closest, closest_within};
 pub use suite::{Manifold, Point, Suite, SuiteError, View};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::params::{ParamError, Parameter, Params};
-use crate::{Item, PyRandom, answer};
+use crate::{Item, PyRandom, Scorer, answer};
 
 /// One problem with its correct answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,17 +17,31 @@ pub struct Test {
     pub alternative_targets: Vec<String>,
     /// The options in the order shown; empty for free-form problems.
     pub options: Vec<String>,
+    /// How answers are compared with the target; `None` for generated problems, and for datasets without a scorer.
+    pub scorer: Option<Scorer>,
 }
 
 impl Test {
     /// A free-form problem, without options.
     pub fn free_form(prompt: String, target: impl Into<String>) -> Self {
-        Self { prompt, target: target.into(), alternative_targets: Vec::new(), options: Vec::new() }
+        Self {
+            prompt,
+            target: target.into(),
+            alternative_targets: Vec::new(),
+            options: Vec::new(),
+            scorer: None,
+        }
     }
 
     /// A choice among `options`, of which `options[right]` is the target.
     pub fn choice(prompt: String, options: Vec<String>, right: usize) -> Self {
-        Self { prompt, target: options[right].clone(), alternative_targets: Vec::new(), options }
+        Self {
+            prompt,
+            target: options[right].clone(),
+            alternative_targets: Vec::new(),
+            options,
+            scorer: None,
+        }
     }
 
     /// The probability that a random guess is correct: one over the number of options, 0 for free-form problems.

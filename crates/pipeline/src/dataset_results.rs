@@ -5,18 +5,20 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use reasonscape_analysis::AnalysisError;
 use reasonscape_analysis::answer_files::{
     AnswerOptions, AnswerSummary, DEFAULT_BINS, Log, summarize, summarize_stream,
 };
 use reasonscape_cache::Cache;
-use reasonscape_core::Outcome;
+use reasonscape_core::{Outcome, ScorerVerdict};
 use reasonscape_ingest::Progress;
 use reasonscape_points::{AnswerLines, EvaluateOptions, Evaluated, PointsError, ScoredTrial, evaluate};
 use reasonscape_study::{Eval, Study, write_file};
 use serde_json::{Map, Value, json};
 
+use crate::Scored;
 use crate::line_channel::line_channel;
 
 /// Directory of the results in the study directory.
@@ -52,18 +54,19 @@ pub(crate) fn score_dataset(
     cache: &Cache,
     options: &EvaluateOptions,
     progress: &Progress,
-) -> Result<(Evaluated, Option<AnswerSummary>), ResultsError> {
+) -> Result<Scored, ResultsError> {
     let dir = study.dir.join(RESULTS_DIR);
     fs::create_dir_all(&dir)
         .map_err(|source| io::Error::other(CreateDirError { path: dir.display().to_string(), source }))?;
     let (parquet, jsonl) = (dir.join("tasks.parquet"), dir.join("tasks.jsonl"));
     let mut evaluated = None;
     let mut summary = None;
+    let undecided = AtomicU64::new(0);
     let written = write_file(&dir.join(ANSWERS_FILE), |answers| {
         write_file(&parquet, |parquet_out| {
             write_file(&jsonl, |jsonl_out| {
                 let logs = [Log::new(parquet_out, &parquet)?, Log::new(jsonl_out, &jsonl)?];
-                let found = score_and_measure(study, cache, options, progress, answers, logs)?;
+                let found = score_and_measure(study, cache, options, progress, answers, logs, &undecided)?;
                 let is_measured = found.1.is_some();
                 (evaluated, summary) = (Some(found.0), found.1);
                 if is_measured { Ok(()) } else { Err(ResultsError::NoAnswers) }
@@ -75,7 +78,7 @@ pub(crate) fn score_dataset(
             if let Some(summary) = &summary {
                 write_file(&dir.join("metrics.json"), |out| out.write_all(summary.to_json().as_bytes()))?;
             }
-            Ok((evaluated, summary))
+            Ok(Scored { evaluated, answers: summary, undecided: undecided.into_inner() })
         }
         (Err(error), _) => Err(error),
         (Ok(()), None) => unreachable!("the files are written during the evaluation"),
@@ -90,11 +93,15 @@ fn score_and_measure(
     progress: &Progress,
     answers: &mut dyn Write,
     mut logs: [Log<'_>; 2],
+    undecided: &AtomicU64,
 ) -> Result<(Evaluated, Option<AnswerSummary>), ResultsError> {
     let names: HashMap<&str, String> =
         study.evals.iter().map(|eval| (eval.id.as_str(), display_name(study, eval))).collect();
     let format = |eval: &Eval, trial: &ScoredTrial<'_>, lines: &mut Vec<u8>| {
-        let row = row(study, eval, &names[eval.id.as_str()], trial);
+        let verdict = verdict(trial);
+        undecided
+            .fetch_add(u64::from(verdict.is_some_and(|verdict| verdict.is_undecided)), Ordering::Relaxed);
+        let row = row(study, eval, &names[eval.id.as_str()], trial, verdict);
         serde_json::to_writer(&mut *lines, &row).expect("writing to a vector can't fail");
         lines.push(b'\n');
     };
@@ -177,7 +184,18 @@ fn display_name(study: &Study, eval: &Eval) -> String {
     if same_name > 1 { format!("{} ({})", eval.name, eval.id) } else { eval.name.clone() }
 }
 
-fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Value {
+/// What the question's scorer says about an answer; `None` without a scorer or an answer.
+fn verdict(trial: &ScoredTrial<'_>) -> Option<ScorerVerdict> {
+    Some(trial.test.scorer?.score(trial.answer()?, trial.test))
+}
+
+fn row(
+    study: &Study,
+    eval: &Eval,
+    model: &str,
+    trial: &ScoredTrial<'_>,
+    verdict: Option<ScorerVerdict>,
+) -> Value {
     let ScoredTrial { task, index, test, completion, .. } = trial;
     let item = study.dataset.as_ref().and_then(|dataset| dataset.item(task.name(), *index));
     let mut row = Map::new();
@@ -210,6 +228,15 @@ fn row(study: &Study, eval: &Eval, model: &str, trial: &ScoredTrial<'_>) -> Valu
     insert("latency_ms", latency_ms.map_or_else(|| json!(trial.latency_ms), |latency| json!(latency)));
     insert("truncated", json!(trial.outcome == Outcome::Truncated));
     insert("repeat", json!(trial.repeat));
+    if let Some(scorer) = test.scorer {
+        // The metrics take the verdict as it is.
+        insert("scorer", json!("stored"));
+        insert("scored_by", json!(scorer.to_string()));
+        insert("correct", json!(trial.outcome == Outcome::Correct));
+        if verdict.is_some_and(|verdict| verdict.is_undecided) {
+            insert("undecided", json!(true));
+        }
+    }
     insert("temperature", eval.params.get("temperature").cloned().unwrap_or(Value::Null));
     // Written even if null.
     row.insert("answer".to_owned(), json!(trial.answer()));

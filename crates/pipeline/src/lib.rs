@@ -60,6 +60,8 @@ pub struct Scored {
     pub evaluated: Evaluated,
     /// Metrics of the responses to a dataset, if any.
     pub answers: Option<AnswerSummary>,
+    /// Answers to a dataset that its scorer could only compare as text.
+    pub undecided: u64,
 }
 
 /// Scores the responses of the selected part of a study and writes its trials and points. For a dataset, every response is
@@ -77,9 +79,8 @@ pub fn score(
 ) -> Result<Scored, ResultsError> {
     if study.dataset.is_some() {
         let options = EvaluateOptions { selection: Selection::default(), force: options.force };
-        let (evaluated, answers) = dataset_results::score_dataset(study, cache, &options, progress)?;
-        return Ok(Scored { evaluated, answers });
+        return dataset_results::score_dataset(study, cache, &options, progress);
     }
     let evaluated = reasonscape_points::evaluate(study, cache, options, progress, None)?;
-    Ok(Scored { evaluated, answers: None })
+    Ok(Scored { evaluated, answers: None, undecided: 0 })
 }

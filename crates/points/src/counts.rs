@@ -61,7 +61,7 @@ impl Mean {
 
     fn add(&mut self, value: Option<u64>) {
         if let Some(value) = value {
-            self.sum += value;
+            self.sum = self.sum.saturating_add(value);
             self.n += 1;
         }
     }
@@ -69,7 +69,8 @@ impl Mean {
 
 impl std::ops::AddAssign for Mean {
     fn add_assign(&mut self, other: Self) {
-        self.sum += other.sum;
+        // Files of earlier versions have whatever an endpoint claimed.
+        self.sum = self.sum.saturating_add(other.sum);
         self.n += other.n;
     }
 }
@@ -115,7 +116,7 @@ impl TrialCounts {
         self.prompt_tokens.add(trial.prompt_tokens);
         self.completion_tokens.add(trial.completion_tokens);
         self.reasoning_tokens.add(trial.reasoning_tokens);
-        self.latency_ms += trial.latency_ms;
+        self.latency_ms = self.latency_ms.saturating_add(trial.latency_ms);
         self.compressed_size += trial.compressed_size;
     }
 }
@@ -130,7 +131,7 @@ impl std::ops::AddAssign for TrialCounts {
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
         self.reasoning_tokens += other.reasoning_tokens;
-        self.latency_ms += other.latency_ms;
+        self.latency_ms = self.latency_ms.saturating_add(other.latency_ms);
         self.compressed_size += other.compressed_size;
         self.problems.merge(&other.problems);
     }

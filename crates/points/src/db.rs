@@ -51,7 +51,7 @@ use crate::{BoxFuture, EvalInfo, PointsError, Provenance, TrialCounts};
 /// The trials and counters of a study, open for queries.
 ///
 /// Points are held in memory, so a query that needs only counters reads no file. A trial that is stored twice, in one
-/// file or in two, counts once.
+/// file or in two, counts once. Every query sees the state that was opened, even if files are replaced meanwhile.
 pub struct PointsDb {
     study: PathBuf,
     generation: String,
@@ -64,6 +64,7 @@ pub struct PointsDb {
     /// Imported evaluations, with the source log of each task.
     imported: BTreeMap<String, BTreeMap<String, String>>,
     remarks: Vec<String>,
+    manifest_generation: Option<u64>,
     /// Single-threaded: floating-point sums depend on their order, and results must be reproducible bit by bit.
     points: SessionContext,
     /// All tables, on all cores.
@@ -172,6 +173,12 @@ impl PointsDb {
     /// The ids of evaluations imported from logs of other tools, with the log of each task, such as `inspect: add.eval`.
     pub fn imported(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.imported
+    }
+
+    /// The number of the state that is open, which every change of the files raises. `None` for a study without
+    /// manifest.json.
+    pub fn manifest_generation(&self) -> Option<u64> {
+        self.manifest_generation
     }
 
     /// Notes on irregularities that were found and handled when the files were opened.

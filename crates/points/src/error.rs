@@ -28,6 +28,24 @@ pub enum PointsError {
         /// The reader's message.
         problem: String,
     },
+    /// A file that is not what was written, according to its hash.
+    #[error(
+        "`{}` is damaged: {problem}; `reasonscape verify` checks the whole study, and `reasonscape evaluate --force` \
+         rebuilds what the cache still has",
+        path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What doesn't match.
+        problem: String,
+    },
+    /// A file was replaced while it was in use.
+    #[error("`{}` was replaced while it was read; try again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A Parquet file that reasonscape did not write.
     #[error("`{}` was not written by reasonscape ({problem}); move it out of the study directory", path.display())]
     Foreign {
@@ -122,7 +140,7 @@ impl PointsError {
     /// Whether the input is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
         match self {
-            Self::Io { .. } | Self::Answers(_) | Self::Write { .. } => false,
+            Self::Io { .. } | Self::Answers(_) | Self::Write { .. } | Self::Changed { .. } => false,
             Self::Ingest(error) => error.is_input(),
             _ => true,
         }
@@ -137,12 +155,41 @@ impl From<DataFusionError> for PointsError {
                 reasonscape_limits::memory_limit() >> 21
             ));
         }
+        if let Some(error) = file_error(&error) {
+            return error;
+        }
         let message = error.strip_backtrace();
         match missing_table(&message) {
             Some(table) => Self::Query(format!("unknown table `{table}`; expected trials, points or evals")),
             None => Self::Query(message),
         }
     }
+}
+
+/// The error of reading a file that made a query fail.
+fn file_error(error: &DataFusionError) -> Option<PointsError> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        match error.downcast_ref() {
+            Some(PointsError::Corrupt { path, problem }) => {
+                return Some(PointsError::Corrupt { path: path.clone(), problem: problem.clone() });
+            }
+            Some(PointsError::Damaged { path, problem }) => {
+                return Some(PointsError::Damaged { path: path.clone(), problem: problem.clone() });
+            }
+            Some(PointsError::Changed { path }) => return Some(PointsError::Changed { path: path.clone() }),
+            _ => {}
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("its content can't be decoded: {}", text.unwrap_or("the decoder failed"))
 }
 
 /// The table that DataFusion did not find, without its catalog and schema prefix.

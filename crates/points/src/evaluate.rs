@@ -9,13 +9,14 @@ mod up_to_date;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use reasonscape_cache::{Cache, Marks, Watermark};
-use reasonscape_core::{Json, Point, cache_key};
+use reasonscape_core::{Dataset, Json, Point, cache_key};
 use reasonscape_ingest::Progress;
 use reasonscape_study::{Eval, Selection, Study, is_selected, planned_requests, selected_points};
 use serde::Serialize;
@@ -25,7 +26,8 @@ use self::entries::EntryAccounts;
 pub use self::keep::KeptUnit;
 pub(crate) use self::pieces::char_count;
 use self::pieces::{PieceScorer, ScoredPiece, point_trials, sampling_rule};
-use self::up_to_date::UpToDate;
+use self::up_to_date::{UnchangedUnit, UpToDate};
+use crate::publish::{Publication, sweep, tidy_up};
 use crate::scoring::ScoredTrial;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 
@@ -67,6 +69,8 @@ pub struct EvaluatedUnit {
     pub counts: TrialCounts,
     /// Cache entries that could not be read; their trials are missing.
     pub damaged: u64,
+    /// Trials whose reply claimed more tokens than any model has; the count is missing.
+    pub implausible_usage: u64,
     /// Set if the old files were kept because new ones would have held fewer trials.
     pub kept: Option<KeptUnit>,
 }
@@ -106,6 +110,7 @@ pub fn evaluate(
     progress: &Progress,
     answers: Option<AnswerLines<'_>>,
 ) -> Result<Evaluated, PointsError> {
+    sweep(&study.dir);
     let reader = cache.reader()?;
     let mark = reader.watermark()?;
     let mut marks = HashMap::new();
@@ -129,6 +134,9 @@ pub fn evaluate(
         // If the writer failed, its error is the cause of whatever the scoring returned.
         let written = written?;
         let (mut units, stopped, damage): EvaluationEnd = scored?;
+        if !stopped {
+            tidy_up(&study.dir);
+        }
         for unit in written {
             let same = |other: &EvaluatedUnit| {
                 (&other.eval_id, &other.base_task) == (&unit.eval_id, &unit.base_task)
@@ -191,6 +199,8 @@ fn inputs(
     let list = |items: Vec<Json>| Json::Array(items);
     // The version of a dataset is a hash of it.
     let version = points.first().map_or(0, |point| i64::from(point.task.version()));
+    let scorer = study.dataset.as_ref().and_then(Dataset::scorer);
+    let scorer = scorer.map_or(Json::Null, |scorer| text(&scorer.to_string()));
     let points = points.iter().map(|point| {
         let manifolds = point.manifolds.iter().map(|id| text(id)).collect();
         list(vec![
@@ -213,6 +223,7 @@ fn inputs(
         Json::Int(study.seed),
         Json::Int(i64::from(study.repeats)),
         Json::Int(version),
+        scorer,
         list(points.collect()),
     ])))
 }
@@ -226,29 +237,49 @@ enum WriterMessage {
     Points(Vec<PointTrials>),
     Finish {
         provenance: Box<Provenance>,
-        damaged: u64,
     },
     /// Discards the unit that was started.
     Abandon,
 }
 
+/// Writes the files of all units; readers see them together.
 fn write_units(
     study: &Path,
     receiver: Receiver<WriterMessage>,
     force: bool,
 ) -> Result<Vec<EvaluatedUnit>, PointsError> {
+    let mut publication = None;
+    let written = write_unit_files(study, receiver, force, &mut publication);
+    // Also after an error: what was written is complete.
+    let committed = publication.map_or(Ok(()), |publication| publication.commit());
+    let written = written?;
+    committed.map(|()| written)
+}
+
+fn write_unit_files(
+    study: &Path,
+    receiver: Receiver<WriterMessage>,
+    force: bool,
+    publication: &mut Option<Arc<Publication>>,
+) -> Result<Vec<EvaluatedUnit>, PointsError> {
     let mut units = Vec::new();
     let mut open: Option<UnitWriter> = None;
     for message in receiver {
         match message {
-            WriterMessage::Start { eval, task } => open = Some(UnitWriter::new(study, eval, &task)?),
+            WriterMessage::Start { eval, task } => {
+                let publication = match publication {
+                    Some(publication) => publication,
+                    None => publication.insert(Publication::new(study)?),
+                };
+                open = Some(UnitWriter::within(publication, study, eval, &task)?);
+            }
             WriterMessage::Points(points) => {
                 let writer = open.as_mut().expect("a unit is started before its points");
                 for point in points {
                     writer.write_point(point)?;
                 }
             }
-            WriterMessage::Finish { provenance, damaged } => {
+            WriterMessage::Finish { provenance } => {
                 let writer = open.take().expect("a unit is started before it is finished");
                 let mut unit = EvaluatedUnit {
                     eval_id: writer.eval().eval_id.clone(),
@@ -256,14 +287,15 @@ fn write_units(
                     base_task: writer.task().to_owned(),
                     written: true,
                     counts: TrialCounts::default(),
-                    damaged,
+                    damaged: provenance.damaged.unwrap_or(0),
+                    implausible_usage: provenance.implausible_usage.unwrap_or(0),
                     kept: None,
                 };
                 match keep::larger_unit(study, &writer, &provenance).filter(|_| !force) {
                     Some((kept, counts)) => {
                         (unit.written, unit.counts, unit.kept) = (false, counts, Some(kept));
                     }
-                    None => unit.counts = writer.finish(&provenance)?,
+                    None => unit.counts = writer.replace(&provenance)?,
                 }
                 units.push(unit);
             }
@@ -300,7 +332,7 @@ impl Evaluation<'_, '_> {
         let score_all = self.options.force || self.answers.is_some();
         for job in jobs {
             match up_to_date.find(job.eval, job.task, &job.inputs)?.filter(|_| !score_all) {
-                Some((counts, entries)) => {
+                Some(UnchangedUnit { counts, entries, damaged, implausible_usage }) => {
                     accounts.add_unchanged(job.eval, entries);
                     skipped.push(EvaluatedUnit {
                         eval_id: job.eval.id.to_string(),
@@ -308,7 +340,8 @@ impl Evaluation<'_, '_> {
                         base_task: job.task.to_owned(),
                         written: false,
                         counts,
-                        damaged: 0,
+                        damaged,
+                        implausible_usage,
                         kept: None,
                     });
                 }
@@ -359,7 +392,7 @@ impl Evaluation<'_, '_> {
             return Ok(false);
         }
         let pieces = self.scorer.pieces(&job.points, &self.marks[job.eval.id.as_str()]);
-        let (mut damaged, mut entries) = (0, HashSet::new());
+        let (mut damaged, mut implausible, mut entries) = (0, 0, HashSet::new());
         let (mut plan, mut planned) = (0, 0);
         for pieces in pieces.chunks(PIECES_PER_BATCH) {
             let scored: Vec<ScoredPiece> = pieces
@@ -374,6 +407,7 @@ impl Evaluation<'_, '_> {
             let mut points = Vec::with_capacity(scored.len());
             for (piece, scored) in pieces.iter().zip(scored) {
                 damaged += scored.walked.damaged;
+                implausible += scored.implausible_usage;
                 *damage = damage.take().or(scored.walked.damage);
                 accounts.add(job.eval, &scored.walked.entries);
                 entries.extend(scored.walked.entries);
@@ -393,8 +427,13 @@ impl Evaluation<'_, '_> {
                 return Ok(false);
             }
         }
-        let provenance = Box::new(self.provenance(job, entries.len() as u64));
-        Ok(self.sender.send(WriterMessage::Finish { provenance, damaged }).is_ok())
+        let found = |count: u64| Some(count).filter(|count| *count > 0);
+        let provenance = Box::new(Provenance {
+            damaged: found(damaged),
+            implausible_usage: found(implausible),
+            ..self.provenance(job, entries.len() as u64)
+        });
+        Ok(self.sender.send(WriterMessage::Finish { provenance }).is_ok())
     }
 
     fn provenance(&self, job: &Job<'_>, entries: u64) -> Provenance {
@@ -412,6 +451,8 @@ impl Evaluation<'_, '_> {
             truncation: Truncation::Known,
             entries: Some(entries),
             max_tokens: job.eval.sampler.max_tokens(),
+            damaged: None,
+            implausible_usage: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Finds the Parquet files of a study and checks their format and schema.
 
-use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, new_null_array};
 use datafusion::arrow::compute::cast;
@@ -10,11 +11,13 @@ use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use datafusion::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use datafusion::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use datafusion::parquet::file::statistics::Statistics;
 use serde::de::DeserializeOwned;
 
-use crate::error::parquet_message;
+use crate::error::{panic_message, parquet_message};
+use crate::file_source::{FileSource, LoadedChunks};
+use crate::manifest::FileEntry;
 use crate::schema::{ADDED_COLUMNS, FORMAT, key};
 use crate::write::FileKind;
 use crate::{EvalInfo, PointsError, Provenance};
@@ -31,8 +34,11 @@ pub(crate) struct FileInfo {
     pub(crate) pair: String,
     pub(crate) provenance: Provenance,
     pub(crate) rows: u64,
+    /// Whether it is the file that the manifest lists; then everything that is read is compared with its hash.
+    pub(crate) is_listed: bool,
     pub(crate) format: u32,
     metadata: ArrowReaderMetadata,
+    source: Arc<FileSource>,
 }
 
 /// The files of one kind in a study directory, sorted by name. Temporary files, whose names begin with a dot, are
@@ -64,12 +70,22 @@ pub(crate) fn discover(study: &Path, kind: FileKind) -> Result<Vec<PathBuf>, Poi
     Ok(files)
 }
 
-/// Reads the footer of a file and checks its metadata.
-pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsError> {
+/// Reads the footer of a file and checks its metadata. If the manifest lists it, its content is compared with its hashes
+/// when it is read.
+pub(crate) fn inspect(
+    path: &Path,
+    kind: FileKind,
+    listed: Option<&FileEntry>,
+) -> Result<FileInfo, PointsError> {
     let foreign = |problem: String| PointsError::Foreign { path: path.to_owned(), problem };
-    let file = File::open(path).map_err(PointsError::io("read", path))?;
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new().with_skip_arrow_metadata(true))
-        .map_err(|error| PointsError::Damaged { path: path.to_owned(), problem: parquet_message(&error) })?;
+    let (mut source, footer) = FileSource::open(path)?;
+    let metadata = guarded(path, || decode_footer(&footer[..footer.len() - 8]))?;
+    let listed = listed.filter(|entry| entry.matches(source.size(), &footer));
+    if let Some(entry) = listed {
+        source
+            .check_against(entry, metadata.metadata())
+            .map_err(|problem| PointsError::Corrupt { path: path.to_owned(), problem })?;
+    }
     let metadata_pairs = metadata.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {
         metadata_pairs
@@ -99,9 +115,24 @@ pub(crate) fn inspect(path: &Path, kind: FileKind) -> Result<FileInfo, PointsErr
         pair: value(key::PAIR)?.to_owned(),
         provenance: parse(value(key::PROVENANCE)?).map_err(foreign)?,
         rows: u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0),
+        is_listed: listed.is_some(),
         format,
         metadata,
+        source: Arc::new(source),
     })
+}
+
+fn decode_footer(footer: &[u8]) -> Result<ArrowReaderMetadata, String> {
+    let metadata = ParquetMetaDataReader::decode_metadata(footer).map_err(|error| parquet_message(&error))?;
+    ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new().with_skip_arrow_metadata(true))
+        .map_err(|error| parquet_message(&error))
+}
+
+/// Decodes something from a file. The decoder has assertions that a damaged file without hashes can fail: they are errors.
+fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T, String>) -> Result<T, PointsError> {
+    catch_unwind(AssertUnwindSafe(decode))
+        .unwrap_or_else(|panic| Err(panic_message(panic.as_ref())))
+        .map_err(|problem| PointsError::Damaged { path: path.to_owned(), problem })
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
@@ -145,8 +176,26 @@ impl FileInfo {
     }
 
     /// The footer's metadata on the columns.
-    pub(crate) fn footer(&self) -> &ParquetMetaData {
+    pub(crate) fn footer(&self) -> &Arc<ParquetMetaData> {
         self.metadata.metadata()
+    }
+
+    /// The version of the file whose footer was read.
+    pub(crate) fn source(&self) -> &Arc<FileSource> {
+        &self.source
+    }
+
+    /// Closes the file, if nobody else reads it.
+    pub(crate) fn close(&mut self) {
+        if let Some(source) = Arc::get_mut(&mut self.source) {
+            source.unpin();
+        }
+    }
+
+    /// Hashes the file as it is.
+    pub(crate) fn hash_all(&self) -> Result<FileEntry, PointsError> {
+        let (_, footer) = FileSource::open(&self.path)?;
+        FileEntry::compute(&self.path, &self.pair, &footer, self.footer())
     }
 
     /// Whether the format has no sums over problems and no sampling rules.
@@ -156,40 +205,30 @@ impl FileInfo {
 
     /// Some columns of a file, with integers as 64 bits.
     pub(crate) fn read_columns(&self, names: &[&str]) -> Result<Vec<RecordBatch>, PointsError> {
-        let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
-        let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        let mask = ProjectionMask::columns(reader.parquet_schema(), names.iter().copied());
-        let reader =
-            reader.with_projection(mask).build().map_err(|error| damaged(parquet_message(&error)))?;
-        reader
-            .map(|batch| {
-                let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        let mask =
+            ProjectionMask::columns(self.footer().file_metadata().schema_descr(), names.iter().copied());
+        let chunks = self.source.load(self.footer(), |column| mask.leaf_included(column))?;
+        guarded(&self.path, || {
+            self.decode(chunks, Some(mask), |batch| {
                 let columns = names.iter().map(|name| {
-                    let column = batch
-                        .column_by_name(name)
-                        .ok_or_else(|| damaged(format!("it has no column `{name}`")))?;
+                    let column = batch.column_by_name(name);
+                    let column = column.ok_or_else(|| format!("it has no column `{name}`"))?;
                     let is_integer = column.data_type().is_integer();
                     let data_type = if is_integer { DataType::Int64 } else { column.data_type().clone() };
-                    let column = cast(column, &data_type).map_err(|error| damaged(error.to_string()))?;
+                    let column = cast(column, &data_type).map_err(|error| error.to_string())?;
                     Ok((*name, column))
                 });
-                let columns = columns.collect::<Result<Vec<_>, PointsError>>()?;
-                RecordBatch::try_from_iter(columns).map_err(|error| damaged(error.to_string()))
+                let columns = columns.collect::<Result<Vec<_>, String>>()?;
+                RecordBatch::try_from_iter(columns).map_err(|error| error.to_string())
             })
-            .collect()
+        })
     }
 
     /// All rows, with the columns in schema order.
     pub(crate) fn read(&self, kind: FileKind) -> Result<Vec<RecordBatch>, PointsError> {
-        let damaged = |problem: String| PointsError::Damaged { path: self.path.clone(), problem };
-        let file = File::open(&self.path).map_err(PointsError::io("read", &self.path))?;
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .build()
-            .map_err(|error| damaged(parquet_message(&error)))?;
-        reader
-            .map(|batch| {
-                let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        let chunks = self.source.load(self.footer(), |_| true)?;
+        guarded(&self.path, || {
+            self.decode(chunks, None, |batch| {
                 let columns = kind
                     .schema()
                     .fields()
@@ -200,14 +239,41 @@ impl FileInfo {
                             return Ok(new_null_array(field.data_type(), batch.num_rows()));
                         };
                         if column.data_type() == field.data_type() {
-                            return Ok(std::sync::Arc::clone(column));
+                            return Ok(Arc::clone(column));
                         }
-                        cast(column, field.data_type()).map_err(|error| damaged(error.to_string()))
+                        cast(column, field.data_type()).map_err(|error| error.to_string())
                     })
-                    .collect::<Result<Vec<_>, PointsError>>()?;
-                RecordBatch::try_new(std::sync::Arc::clone(kind.schema()), columns)
-                    .map_err(|error| damaged(error.to_string()))
+                    .collect::<Result<Vec<_>, String>>()?;
+                RecordBatch::try_new(Arc::clone(kind.schema()), columns).map_err(|error| error.to_string())
             })
-            .collect()
+        })
+    }
+
+    /// Compares everything with its hash; decodes it if there are none.
+    pub(crate) fn check_content(&self) -> Result<(), PointsError> {
+        if self.is_listed {
+            return self.source.check_all();
+        }
+        let chunks = self.source.load(self.footer(), |_| true)?;
+        guarded(&self.path, || {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone())
+                .build()
+                .map_err(|error| parquet_message(&error))?;
+            reader.into_iter().try_for_each(|batch| batch.map(drop)).map_err(|error| error.to_string())
+        })
+    }
+
+    fn decode(
+        &self,
+        chunks: LoadedChunks,
+        mask: Option<ProjectionMask>,
+        convert: impl Fn(&RecordBatch) -> Result<RecordBatch, String>,
+    ) -> Result<Vec<RecordBatch>, String> {
+        let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone());
+        if let Some(mask) = mask {
+            reader = reader.with_projection(mask);
+        }
+        let reader = reader.build().map_err(|error| parquet_message(&error))?;
+        reader.map(|batch| convert(&batch.map_err(|error| error.to_string())?)).collect()
     }
 }

@@ -13,6 +13,7 @@ use reasonscape_cache::Cache;
 use reasonscape_ingest::logs::Logs;
 use serde::Serialize;
 
+use crate::publish::{Publication, sweep};
 use crate::{EvalInfo, PointsError, TrialCounts};
 use reasonscape_ingest::Progress;
 
@@ -72,13 +73,21 @@ pub fn import_logs(
     progress: &Progress,
 ) -> Result<Imported, PointsError> {
     progress.total.store(logs.expected_samples(), Ordering::Relaxed);
+    let publication = Publication::new(study)?;
+    sweep(study);
     let mut imported = Imported::default();
-    for log in logs.iter() {
-        let Some(unit) = trials::ingest(log, study, cache, progress)? else {
-            imported.stopped = true;
-            break;
-        };
-        imported.units.push(unit);
-    }
-    Ok(imported)
+    let mut ingest_all = || {
+        for log in logs.iter() {
+            let Some(unit) = trials::ingest(log, study, cache, progress, &publication)? else {
+                imported.stopped = true;
+                break;
+            };
+            imported.units.push(unit);
+        }
+        Ok(())
+    };
+    let ingested = ingest_all();
+    // Also after an error: the logs before it are complete.
+    let committed = publication.commit();
+    ingested.and(committed).map(|()| imported)
 }

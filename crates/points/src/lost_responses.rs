@@ -17,7 +17,7 @@ use crate::write::FileKind;
 pub fn count_lost_responses(study: &Path, cache: &Cache) -> Result<u64, PointsError> {
     let marks: BTreeSet<_> = discover(study, FileKind::Points)?
         .iter()
-        .filter_map(|path| inspect(path, FileKind::Points).ok())
+        .filter_map(|path| inspect(path, FileKind::Points, None).ok())
         .map(|file| file.provenance.mark)
         .filter(|mark| mark.entries() > 0)
         .collect();

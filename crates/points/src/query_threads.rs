@@ -5,7 +5,6 @@
 //! meanwhile.
 
 use std::io;
-use std::panic::AssertUnwindSafe;
 use std::sync::LazyLock;
 
 use datafusion::arrow::array::RecordBatch;
@@ -14,7 +13,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SQLOptions;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::prelude::{DataFrame, SessionContext};
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinSet;
 
@@ -44,11 +43,6 @@ fn threads() -> Result<&'static Handle, DataFusionError> {
     }
 }
 
-/// The Parquet decoder panics on some damaged files.
-fn panic_error() -> DataFusionError {
-    DataFusionError::Execution("the query ended unexpectedly; a file is probably damaged".to_owned())
-}
-
 /// Runs a future on a query thread. It is aborted when the caller drops it, such as after a timeout.
 async fn run<T: Send + 'static>(
     work: impl Future<Output = Result<T, DataFusionError>> + Send + 'static,
@@ -57,7 +51,7 @@ async fn run<T: Send + 'static>(
     tasks.spawn_on(work, threads()?);
     match tasks.join_next().await {
         Some(Ok(result)) => result,
-        Some(Err(error)) if error.is_panic() => Err(panic_error()),
+        Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
         Some(Err(_)) | None => Err(DataFusionError::Execution("the query was cancelled".to_owned())),
     }
 }
@@ -73,16 +67,12 @@ pub(crate) async fn execute_stream(frame: DataFrame) -> Result<SendableRecordBat
     let mut results = RecordBatchReceiverStreamBuilder::new(batches.schema(), BATCHES_AHEAD);
     let sender = results.tx();
     let forward = async move {
-        loop {
-            let batch = match AssertUnwindSafe(batches.next()).catch_unwind().await {
-                Ok(Some(batch)) => batch,
-                Ok(None) => return Ok(()),
-                Err(_) => return Err(panic_error()),
-            };
+        while let Some(batch) = batches.next().await {
             if sender.send(batch).await.is_err() {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     };
     results.spawn_on(forward, threads()?);
     Ok(results.build())

@@ -57,6 +57,12 @@ pub struct Provenance {
     /// Token limit of a response; missing in imported files and files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
+    /// Cache entries that could not be read, whose trials are missing; absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<u64>,
+    /// Trials whose reply claimed more tokens than any model has; the count is missing. Absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implausible_usage: Option<u64>,
 }
 
 /// Whether it is known which responses were truncated.

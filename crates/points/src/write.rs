@@ -1,12 +1,9 @@
 //! Writes pairs of files; an existing pair stays intact until the new pair is complete.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use datafusion::arrow::array::{
     ArrayRef, Float64Array, Float64Builder, Int32Builder, Int64Array, Int64Builder, ListBuilder, RecordBatch,
@@ -24,6 +21,8 @@ use reasonscape_stats::likelihood::PointSums;
 use tempfile::NamedTempFile;
 
 use crate::error::parquet_message;
+use crate::files::inspect;
+use crate::publish::Publication;
 use crate::sampling::{Sample, point_sums};
 use crate::schema::{self, key};
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts};
@@ -89,6 +88,7 @@ pub struct UnitWriter {
     /// The index of each point in `points`, and its trials by index and repeat.
     seen: HashMap<String, (usize, HashSet<(u64, u32)>)>,
     study: PathBuf,
+    publication: Arc<Publication>,
 }
 
 impl UnitWriter {
@@ -97,8 +97,19 @@ impl UnitWriter {
     /// # Errors
     /// A [`PointsError`] if the directory can't be written.
     pub fn new(study: &Path, eval: EvalInfo, task: &str) -> Result<Self, PointsError> {
-        let pair = unique_pair_id();
-        let trials = OpenFile::create(FileKind::Trials, study, &eval, task, &pair)?;
+        Self::within(&Publication::new(study)?, study, eval, task)
+    }
+
+    /// Starts a pair of files that readers see together with others.
+    pub(crate) fn within(
+        publication: &Arc<Publication>,
+        study: &Path,
+        eval: EvalInfo,
+        task: &str,
+    ) -> Result<Self, PointsError> {
+        let publication = Arc::clone(publication);
+        let pair = publication.next_pair();
+        let trials = OpenFile::create(FileKind::Trials, study, &eval, task, &pair, &publication)?;
         Ok(Self {
             rows: TrialRows::default(),
             points: Vec::new(),
@@ -108,6 +119,7 @@ impl UnitWriter {
             eval,
             pair,
             trials,
+            publication,
         })
     }
 
@@ -163,15 +175,29 @@ impl UnitWriter {
     ///
     /// # Errors
     /// A [`PointsError`] if writing fails, for example because the disk is full; existing files are then unchanged.
-    pub fn finish(mut self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
+    pub fn finish(self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
+        let publication = Arc::clone(&self.publication);
+        let total = self.replace(provenance)?;
+        publication.commit()?;
+        Ok(total)
+    }
+
+    /// Moves both files into place, where readers see them once the publication is committed.
+    pub(crate) fn replace(mut self, provenance: &Provenance) -> Result<TrialCounts, PointsError> {
         self.trials.write(&self.rows.take())?;
-        let mut points = OpenFile::create(FileKind::Points, &self.study, &self.eval, &self.task, &self.pair)?;
+        let mut points = OpenFile::create(
+            FileKind::Points,
+            &self.study,
+            &self.eval,
+            &self.task,
+            &self.pair,
+            &self.publication,
+        )?;
         points.write(&point_rows(&self.eval, &self.task, &mut self.points))?;
-        let trials = self.trials.close(provenance)?;
-        let points = points.close(provenance)?;
-        // Between these two lines the pair does not match. Readers detect that and recount the trials.
-        trials.persist()?;
-        points.persist()?;
+        for file in [self.trials.close(provenance)?, points.close(provenance)?] {
+            let entry = inspect(file.temp.path(), file.kind, None)?.hash_all()?;
+            self.publication.replace(file.temp, &file.path, entry)?;
+        }
         let mut total = TrialCounts::default();
         for point in &self.points {
             total += point.counts;
@@ -180,24 +206,19 @@ impl UnitWriter {
     }
 }
 
-/// A unique id of a pair of files: the time, the process id and a counter.
-fn unique_pair_id() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
-    format!("{now:x}-{:x}-{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
 /// A temporary file that is being written next to its final path.
 #[derive(Debug)]
 struct OpenFile {
     writer: ArrowWriter<BufWriter<NamedTempFile>>,
     path: PathBuf,
+    kind: FileKind,
 }
 
 /// A file that is complete and synced to disk, but not yet moved to its final path.
 struct ClosedFile {
-    file: NamedTempFile,
+    temp: NamedTempFile,
     path: PathBuf,
+    kind: FileKind,
 }
 
 impl OpenFile {
@@ -207,12 +228,14 @@ impl OpenFile {
         eval: &EvalInfo,
         task: &str,
         pair: &str,
+        publication: &Publication,
     ) -> Result<Self, PointsError> {
         let path = kind.path(study, &eval.eval_id, task);
         let dir = path.parent().expect("the path has a parent directory");
         std::fs::create_dir_all(dir).map_err(PointsError::io("create the directory", dir))?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".reasonscape-");
+        let prefix = publication.temp_prefix();
+        builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(dir).map_err(PointsError::io("write in", dir))?;
@@ -223,7 +246,7 @@ impl OpenFile {
         let writer =
             ArrowWriter::try_new_with_options(BufWriter::new(file), Arc::clone(kind.schema()), options)
                 .map_err(|error| failed(&path, &error))?;
-        Ok(Self { writer, path })
+        Ok(Self { writer, path, kind })
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), PointsError> {
@@ -239,18 +262,7 @@ impl OpenFile {
         let file =
             file.into_inner().map_err(|error| PointsError::io("write", &self.path)(error.into_error()))?;
         file.as_file().sync_all().map_err(PointsError::io("write", &self.path))?;
-        Ok(ClosedFile { file, path: self.path })
-    }
-}
-
-impl ClosedFile {
-    fn persist(self) -> Result<(), PointsError> {
-        self.file.persist(&self.path).map_err(|error| PointsError::io("replace", &self.path)(error.error))?;
-        // The rename is durable once the directory is synced. Systems on which directories can't be opened do this themselves.
-        if let Some(dir) = self.path.parent().and_then(|dir| File::open(dir).ok()) {
-            dir.sync_all().map_err(PointsError::io("write", &self.path))?;
-        }
-        Ok(())
+        Ok(ClosedFile { temp: file, path: self.path, kind: self.kind })
     }
 }
 

@@ -54,11 +54,14 @@ pub(crate) fn parse_completion(status: u16, body: &[u8]) -> Result<Completion, R
         Some(content) if reply.kind.0.as_deref() != Some("error") => content,
         _ => return error_body::parse_failure(status, body),
     };
+    let (usage, has_implausible_usage) =
+        reply.usage.0.map(Usage::from).unwrap_or_default().split_implausible();
     reject_empty(Completion {
         content: content.answer,
         reasoning: Some(content.reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()),
         finish: parse_finish(reply.stop_reason.0)?,
-        usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
+        usage,
+        has_implausible_usage,
         logprobs: None,
         model: reply.model.0,
     })

@@ -15,6 +15,8 @@ pub struct Completion {
     pub logprobs: Option<Vec<TokenLogprob>>,
     /// The model that says it answered.
     pub model: Option<String>,
+    /// Whether a token count was above [`Usage::MAX_TOKENS`] and is therefore absent from `usage`.
+    pub has_implausible_usage: bool,
 }
 
 impl Completion {
@@ -66,6 +68,23 @@ pub struct Usage {
     pub completion_tokens: Option<u64>,
     /// Of the reasoning alone.
     pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// The largest number of tokens that is believed: a hundred times the longest context of any model. One reply that claims
+    /// more would dominate every sum and mean.
+    pub const MAX_TOKENS: u64 = 1_000_000_000;
+
+    /// The plausible counts, and whether there were others.
+    pub fn split_implausible(self) -> (Self, bool) {
+        let plausible = |count: Option<u64>| count.filter(|count| *count <= Self::MAX_TOKENS);
+        let usage = Self {
+            prompt_tokens: plausible(self.prompt_tokens),
+            completion_tokens: plausible(self.completion_tokens),
+            reasoning_tokens: plausible(self.reasoning_tokens),
+        };
+        (usage, usage != self)
+    }
 }
 
 /// A token of the answer and how likely the model found it.

@@ -43,6 +43,26 @@ pub(crate) fn parse_failure(status: u16, body: &[u8]) -> Result<Completion, Repl
     })
 }
 
+/// Whether a body has an `error` that says something.
+pub(crate) fn has_error(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct WithError {
+        #[serde(default)]
+        error: Value,
+    }
+    // Nearly every reply has none, and is not parsed twice.
+    if !body.windows(b"\"error\"".len()).any(|text| text == b"\"error\"") {
+        return false;
+    }
+    let found = serde_json::from_slice(body).map_or(Value::Null, |WithError { error }| error);
+    match found {
+        Value::String(message) => !message.trim().is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(is_error) => is_error,
+        Value::Null | Value::Number(_) | Value::Array(_) => false,
+    }
+}
+
 impl ErrorBody {
     fn read(body: &[u8]) -> Self {
         match serde_json::from_str::<Value>(&reasonscape_core::python_json::repair(body)) {

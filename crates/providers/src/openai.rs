@@ -96,11 +96,14 @@ pub(crate) fn parse_completion(status: u16, body: &[u8]) -> Result<Completion, R
             .into_iter()
             .find_map(LenientText::into_combined)
             .or(Some(reasoning_text).filter(|reasoning_text| !reasoning_text.trim().is_empty()));
+    let (usage, has_implausible_usage) =
+        reply.usage.0.map(Usage::from).unwrap_or_default().split_implausible();
     reject_empty(Completion {
         content,
         reasoning,
         finish: parse_finish(choice.finish_reason.0)?,
-        usage: reply.usage.0.map(Usage::from).unwrap_or_default(),
+        usage,
+        has_implausible_usage,
         logprobs: choice.logprobs.0.and_then(LogprobFields::tokens),
         model: reply.model.0,
     })

@@ -111,6 +111,19 @@ impl Provider {
         headers
     }
 
+    /// What a reply that just arrived means: as [`parse`](Self::parse), but an `error` beside an answer makes it a failure. A
+    /// gateway that lost its backend sends both; a reply that is stored already was accepted, and stays what it was.
+    ///
+    /// # Errors
+    /// A [`ReplyError`] that says whether a retry may help.
+    pub fn parse_received(self, status: u16, body: &[u8]) -> Result<Completion, ReplyError> {
+        let completion = self.parse(status, body)?;
+        if (200..300).contains(&status) && error_body::has_error(body) {
+            error_body::parse_failure(status, body)?;
+        }
+        Ok(completion)
+    }
+
     /// What a reply means. A context that was used up is a truncated answer, whichever way the provider says so.
     ///
     /// # Errors

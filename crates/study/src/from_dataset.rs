@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use reasonscape_core::Dataset;
+use reasonscape_core::{Dataset, Scorer, detect_scorer};
 
 use serde_json::json;
 
@@ -84,6 +84,8 @@ pub struct DatasetStudy<'a> {
     pub spec: EvalSpec,
     /// Samples per question; one, unless the study says otherwise.
     pub repeats: Option<u32>,
+    /// How answers are compared with targets; detected for a new study, unless given.
+    pub scorer: Option<Scorer>,
     /// What the comment at the top calls the file that the dataset was read from.
     pub source: &'a str,
 }
@@ -125,17 +127,18 @@ impl DatasetStudy<'_> {
         if !is_there {
             write_file(&copy, |out| Ok::<_, FromDatasetError>(out.write_all(lines.as_bytes())?))?;
         }
-        write_study(dir, &self.new_text(&name)?).inspect_err(|_: &FromDatasetError| {
+        let scorer = self.scorer.unwrap_or_else(|| detect_scorer(dataset.items()).scorer);
+        write_study(dir, &self.new_text(&name, scorer)?).inspect_err(|_: &FromDatasetError| {
             if !is_there {
                 let _ = fs::remove_file(&copy);
             }
         })
     }
 
-    fn new_text(&self, copy: &str) -> Result<String, StudyError> {
+    fn new_text(&self, copy: &str, scorer: Scorer) -> Result<String, StudyError> {
         let text = format!(
             "# Made by `reasonscape run {}`. Everything can be changed here; `reasonscape run` on this folder then\n\
-             # sends only what is missing.\ndataset = {}\nrepeats = {}\n",
+             # sends only what is missing.\ndataset = {}\nscorer = \"{scorer}\"\nrepeats = {}\n",
             self.source.escape_debug(),
             json!(copy),
             self.repeats.unwrap_or(1)
@@ -167,6 +170,10 @@ impl DatasetStudy<'_> {
         }
         if let Some(repeats) = self.repeats.filter(|repeats| *repeats != study.repeats) {
             text.set_number("repeats", repeats);
+        }
+        let known = study.dataset.as_ref().and_then(Dataset::scorer);
+        if let Some(scorer) = self.scorer.filter(|scorer| Some(*scorer) != known) {
+            text.set_text("scorer", &scorer.to_string());
         }
         Ok(text.to_string())
     }

@@ -15,6 +15,7 @@ pub(crate) struct TableKeys {
 pub(crate) mod study {
     pub(crate) const SUITE: &str = "suite";
     pub(crate) const DATASET: &str = "dataset";
+    pub(crate) const SCORER: &str = "scorer";
     pub(crate) const COUNT: &str = "count";
     pub(crate) const PRECISION: &str = "precision";
     pub(crate) const MAX_COUNT: &str = "max_count";
@@ -25,7 +26,7 @@ pub(crate) mod study {
 
     pub(crate) const KEYS: super::TableKeys = super::TableKeys {
         table: "a study",
-        known: &[SUITE, DATASET, COUNT, PRECISION, MAX_COUNT, SEED, REPEATS, BUDGET, EVAL],
+        known: &[SUITE, DATASET, SCORER, COUNT, PRECISION, MAX_COUNT, SEED, REPEATS, BUDGET, EVAL],
         deprecated: &[],
     };
 }

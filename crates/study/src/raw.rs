@@ -19,6 +19,7 @@ const MIN_SECONDS: f64 = 0.001;
 pub(crate) struct RawStudy<'d> {
     pub(crate) document: Document<'d>,
     pub(crate) problems: RawProblems,
+    pub(crate) scorer: Option<Spanned<String>>,
     pub(crate) count: Option<Spanned<i64>>,
     pub(crate) precision: Option<Spanned<f64>>,
     pub(crate) max_count: Option<Spanned<i64>>,
@@ -101,6 +102,7 @@ impl<'d> RawStudy<'d> {
         Ok(Self {
             document,
             problems,
+            scorer: fields.text(study::SCORER)?,
             count: fields.integer(study::COUNT, 1..=MAX_TESTS)?,
             precision: fields.number(study::PRECISION, 0.001..=0.5)?,
             max_count: fields.integer(study::MAX_COUNT, 1..=MAX_TESTS)?,

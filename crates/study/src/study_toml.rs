@@ -54,6 +54,11 @@ impl StudyText {
         self.document[key] = value(i64::from(number));
     }
 
+    /// Sets a top-level text.
+    pub fn set_text(&mut self, key: &str, text: &str) {
+        self.document[key] = value(text);
+    }
+
     /// Adds an evaluation of a model.
     pub fn append_eval(&mut self, spec: &EvalSpec, model: &str) {
         let mut table = Table::new();

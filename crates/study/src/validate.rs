@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasonscape_core::{Dataset, Suite};
+use reasonscape_core::{Dataset, Scorer, Suite};
 use reasonscape_providers::Provider;
 use toml::Spanned;
 
@@ -22,17 +22,29 @@ use crate::{
 
 const DEFAULT_TEMPLATE: &str = "zero-shot-cot";
 const DEFAULT_SAMPLER: &str = "greedy-2k";
+/// Maximum number of characters of a model or a display name, which every table and figure repeats.
+const MAX_NAME_LENGTH: usize = 512;
 
 pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { origin, text })?;
     let mut validator = Validator { document: raw.document, dir, templates: HashMap::new() };
     let (suite, suite_text, dataset) = match &raw.problems {
         RawProblems::Suite(name) => {
+            if let Some(scorer) = &raw.scorer {
+                let problem =
+                    "`scorer` only applies to a `dataset`; generated problems are scored by their task";
+                return Err(raw.document.error(scorer.span(), problem));
+            }
             let (suite, text) = validator.suite(name)?;
             (suite, text, None)
         }
         RawProblems::Dataset(path) => {
+            let scorer = validator.scorer(raw.scorer.as_ref())?;
             let dataset = validator.dataset(path)?;
+            let dataset = match scorer {
+                Some(scorer) => dataset.with_scorer(scorer),
+                None => dataset,
+            };
             (dataset.suite(), String::new(), Some(dataset))
         }
     };
@@ -128,6 +140,13 @@ impl Validator<'_> {
         }
     }
 
+    fn scorer(&self, name: Option<&Spanned<String>>) -> Result<Option<Scorer>, StudyError> {
+        name.map(|name| {
+            name.get_ref().parse().map_err(|problem: String| self.document.error(name.span(), problem))
+        })
+        .transpose()
+    }
+
     /// Reads a JSONL file in the study directory. The error names the first invalid line.
     fn dataset(&self, path: &Spanned<String>) -> Result<Dataset, StudyError> {
         let file = self.dir.join(path.get_ref());
@@ -201,6 +220,8 @@ impl Validator<'_> {
     }
 
     fn eval(&mut self, raw: &RawEval) -> Result<Eval, StudyError> {
+        self.check_name_length(raw, keys::eval::MODEL, Some(&raw.model))?;
+        self.check_name_length(raw, keys::eval::NAME, raw.name.as_deref())?;
         let provider = self.provider(raw.provider.as_ref())?;
         let template = self.template(raw)?;
         let sampler = self.sampler(raw)?;
@@ -235,6 +256,15 @@ impl Validator<'_> {
             cache_namespace: raw.cache_namespace.clone().unwrap_or_default(),
             headers: self.headers(&raw.headers, raw.api_key_env.is_some())?,
         })
+    }
+
+    fn check_name_length(&self, raw: &RawEval, key: &str, name: Option<&str>) -> Result<(), StudyError> {
+        let length = name.map_or(0, |name| name.chars().count());
+        if length <= MAX_NAME_LENGTH {
+            return Ok(());
+        }
+        let problem = format!("`{key}` has {length} characters; expected at most {MAX_NAME_LENGTH}");
+        Err(self.document.error(raw.span.clone(), problem))
     }
 
     fn provider(&self, name: Option<&Spanned<String>>) -> Result<Provider, StudyError> {

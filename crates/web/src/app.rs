@@ -218,6 +218,11 @@ impl Stamp {
     fn read(folder: &Path) -> Self {
         let mut folders = vec![folder.join("points"), folder.join("trials")];
         let mut files = Vec::new();
+        // Written last, when new files become the state of the study.
+        let manifest = folder.join("manifest.json");
+        if let Ok(found) = std::fs::metadata(&manifest) {
+            files.push((manifest, found.len(), found.modified().ok()));
+        }
         while let Some(folder) = folders.pop() {
             // A missing directory is a change like any other.
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {

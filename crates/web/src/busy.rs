@@ -41,7 +41,7 @@ pub(crate) async fn handle_elsewhere(
 ) -> Response {
     let failed = || ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR).into_response();
     let Ok(slot) = slots.0.try_acquire_owned() else {
-        let busy = format!("the server is handling {MAX_REQUESTS} requests already; try again in a moment");
+        let busy = format!("the server is handling {MAX_REQUESTS} requests already; try again in a second");
         let mut response = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, busy).into_response();
         response.headers_mut().insert("retry-after", HeaderValue::from_static("1"));
         return response;

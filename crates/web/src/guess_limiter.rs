@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(250);
 /// The longest delay of a reply to a wrong token. From an address that owes more, no token is checked.
 const MAX_DELAY: Duration = Duration::from_secs(2);
-/// Maximum number of addresses that are told apart.
+/// Maximum number of addresses that are counted separately.
 const MAX_ADDRESSES: usize = 10_000;
 
 /// The wrong tokens that were received, by address.
@@ -48,7 +48,7 @@ impl GuessLimiter {
     }
 }
 
-/// Stands for all addresses that are too many to be told apart.
+/// Stands for all addresses beyond that number.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// One client mostly has a whole network of 64 bits in version 6.

@@ -395,7 +395,8 @@ async fn marks_only_rise_and_come_through_an_export() {
 /// The files beside a cache, with their contents.
 fn files(dir: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     let paths = std::fs::read_dir(dir).unwrap().map(|found| found.unwrap().path());
-    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    let files = paths.filter(|path| path.is_file());
+    files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
 #[tokio::test]

@@ -1,14 +1,16 @@
 //! `reasonscape run` on a dataset: creates a study for it, so that every other command works too.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use reasonscape_core::{Dataset, Item};
+use reasonscape_core::{Dataset, Item, LineError, Scorer, detect_scorer};
 
 use crate::Global;
 use crate::dataset::DatasetFormat;
 use crate::error::CliError;
-use reasonscape_ingest::dataset_reader::{dataset_name, sample_items};
-use reasonscape_study::{DatasetStudy, EvalSpec};
+use reasonscape_ingest::dataset_reader::{dataset_name, describe_problems, sample_items};
+use reasonscape_study::{DatasetStudy, EvalSpec, Study};
 
 /// Models, request settings and file format for a dataset.
 #[derive(Debug, clap::Args)]
@@ -32,6 +34,10 @@ pub(super) struct DatasetArgs {
     /// Sampling parameters: a built-in sampler, or one in the study's `samplers/`.
     #[arg(long, value_name = "NAME")]
     sampler: Option<String>,
+    /// How answers are compared with targets: exact, choice, yes_no, numeric, math, set, list, json, regex or contains
+    /// [default: detected from the targets for a new study].
+    #[arg(long, value_name = "SCORER", value_parser = Scorer::from_str)]
+    scorer: Option<Scorer>,
     /// Samples per question, for pass@k and majority vote.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
@@ -67,6 +73,7 @@ impl DatasetArgs {
             ("--api-key-env", self.api_key_env.is_some()),
             ("--template", self.template.is_some()),
             ("--sampler", self.sampler.is_some()),
+            ("--scorer", self.scorer.is_some()),
             ("--repeats", self.repeats.is_some()),
             ("--limit", self.limit.is_some()),
             ("--sample", self.sample.is_some()),
@@ -112,12 +119,54 @@ impl DatasetArgs {
                 ..EvalSpec::default()
             },
             repeats: self.repeats,
+            scorer: self.scorer,
             source: &source,
         };
+        let is_new = !folder.join(Study::FILE).exists();
         let study = dataset_study.create_or_extend(&folder, &dataset)?;
+        if let Some(scored) = &study.dataset {
+            self.note_scorer(scored, &dataset, is_new, global);
+        }
         let evals =
             study.evals.iter().filter(|eval| dataset_study.includes(eval)).map(|eval| eval.id.to_string());
         Ok(Prepared { evals: evals.collect(), study: folder })
+    }
+
+    /// Names the scorer, and the targets that it can't handle.
+    fn note_scorer(&self, scored: &Dataset, given: &Dataset, is_new: bool, global: Global) {
+        let Some(scorer) = scored.scorer() else { return };
+        if is_new && self.scorer.is_none() {
+            let reason = detect_scorer(scored.items()).reason;
+            global.note(format_args!(
+                "answers are scored by `{scorer}`, because {reason}; choose another with `--scorer`, or as `scorer` in \
+                 study.toml"
+            ));
+        }
+        // The lines of the file that was given, not of the copy.
+        let lines: HashMap<&str, usize> = given.items().map(|item| (item.id.as_str(), item.line)).collect();
+        let mut problems = Vec::new();
+        for item in scored.items() {
+            if let Some(problem) = item.target_problem() {
+                problems.push(LineError {
+                    line: lines.get(item.id.as_str()).copied().unwrap_or(item.line),
+                    problem,
+                });
+            }
+        }
+        for problem in describe_problems(&problems) {
+            global.note(format_args!("{problem}"));
+        }
+        let undecidable = scored
+            .items()
+            .filter(|item| item.test.scorer.is_some_and(|scorer| !scorer.is_decidable(&item.test.target)));
+        match undecidable.count() {
+            0 => {}
+            count => global.note(format_args!(
+                "{count} of {} targets have no algebraic normal form; answers to them are compared as text where they \
+                 aren't written alike",
+                scored.len()
+            )),
+        }
     }
 
     fn sample_items(&self, mut items: Vec<Item>) -> Vec<Item> {

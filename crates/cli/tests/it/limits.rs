@@ -223,7 +223,7 @@ fn sql_spills_gives_up_or_reports_what_it_needs() {
         assert!(run.stderr.contains("the query took longer than 1 s"), "{run:?}");
     }
     // What can't spill is refused.
-    let wide = "SELECT array_agg(repeat(CAST(value AS TEXT), 100)) FROM generate_series(1, 2000000)";
+    let wide = "SELECT count(*) FROM generate_series(1, 3000000) a JOIN generate_series(1, 3000000) b ON a.value = b.value";
     if let Some(run) = bounded(&["sql", &file, wide, "--format", "csv"]) {
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains("raise `--memory-limit`"), "{run:?}");

@@ -1,6 +1,6 @@
 //! Truth values in any notation.
 
-use super::text::{folded, introduces_answer, leading_answer, plain, words};
+use super::text::{answer_before_remark, folded, introduces_answer, plain, words};
 
 const TRUE: [&str; 8] = ["true", "t", "yes", "y", "on", "1", "correct", "⊤"];
 const FALSE: [&str; 8] = ["false", "f", "no", "n", "off", "0", "incorrect", "⊥"];
@@ -27,7 +27,7 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
     let text = plain(answer).to_lowercase();
     let text = text.trim();
     let claim =
-        claimed(text, &target).or_else(|| leading_answer(text).and_then(|head| claimed(head, &target)));
+        claimed(text, &target).or_else(|| answer_before_remark(text).and_then(|head| claimed(head, &target)));
     claim.or_else(|| claimed(text.rsplit_once('\n')?.1, &target)) == Some(value)
 }
 

@@ -1,6 +1,6 @@
 //! Choices among options, by text or by letter.
 
-use super::text::{folded, leading_answer, plain, words};
+use super::text::{answer_before_remark, folded, leading_answer, plain, words};
 
 /// Whether `answer` chooses the target among the options.
 ///
@@ -8,7 +8,7 @@ use super::text::{folded, leading_answer, plain, words};
 /// A sentence chooses when it mentions exactly one option, the longest that fits, and denies nothing. Where letter
 /// and text disagree, or two options are mentioned, nothing is chosen.
 pub(super) fn matches(answer: &str, target: &str, options: &[String]) -> bool {
-    let options = Options::new(options);
+    let options = Options { is_generated: true, ..Options::new(options) };
     let right = options.texts.iter().position(|text| *text == normal(target));
     right.is_some() && options.chosen(answer) == right
 }
@@ -21,6 +21,9 @@ pub(crate) fn chosen(answer: &str, options: &[impl AsRef<str>]) -> Option<usize>
 struct Options {
     texts: Vec<String>,
     letters: bool,
+    /// For generated problems: "green" stands for "green cup" if all options are cups, "but" excludes what follows,
+    /// and a remark may stand behind a dash. Datasets without a scorer are compared without this, as they always were.
+    is_generated: bool,
 }
 
 /// Folded, without an article: "the dark red ball" and "dark red ball" are one option.
@@ -37,7 +40,7 @@ impl Options {
     fn new(options: &[impl AsRef<str>]) -> Self {
         let texts: Vec<String> = options.iter().map(|option| normal(option.as_ref())).collect();
         let is_letter = |text: &String| text.len() == 1 && text.starts_with(char::is_alphabetic);
-        Self { letters: options.len() <= 26 && !texts.iter().any(is_letter), texts }
+        Self { letters: options.len() <= 26 && !texts.iter().any(is_letter), texts, is_generated: false }
     }
 
     fn chosen(&self, answer: &str) -> Option<usize> {
@@ -45,6 +48,7 @@ impl Options {
         let text = text.trim();
         self.by_text(text)
             .or_else(|| self.by_letter(text))
+            .or_else(|| self.by_short_name(text))
             .or_else(|| self.by_mention(text))
             .or_else(|| self.by_leading_answer(text))
             .or_else(|| self.by_mention(text.rsplit_once('\n')?.1))
@@ -76,9 +80,38 @@ impl Options {
         }
     }
 
+    /// The part that distinguishes an option from the others: `3` of "seat 3", "green" of "green cup".
+    fn by_short_name(&self, text: &str) -> Option<usize> {
+        const FILLERS: [&str; 6] = ["number", "no", "is", "the", "one", "it"];
+        if !self.is_generated {
+            return None;
+        }
+        let options: Vec<Vec<&str>> = self.texts.iter().map(|option| split(option).collect()).collect();
+        let shortest = options.iter().map(Vec::len).min()?;
+        if shortest < 2 {
+            return None;
+        }
+        let has_same = |word_of: &dyn Fn(&[&'_ str]) -> String| {
+            let first = word_of(&options[0]);
+            options.iter().all(|option| word_of(option) == first).then_some(first)
+        };
+        let (noun, is_first) = match has_same(&|option| option[0].to_owned()) {
+            Some(noun) => (noun, true),
+            None => (has_same(&|option| option[option.len() - 1].to_owned())?, false),
+        };
+        let folded = normal(text);
+        let said: Vec<&str> =
+            split(&folded).filter(|word| !FILLERS.contains(word) && *word != noun.as_str()).collect();
+        let name = |option: &Vec<&str>| {
+            if is_first { option[1..] == said } else { option[..option.len() - 1] == said }
+        };
+        options.iter().position(name)
+    }
+
     fn by_leading_answer(&self, text: &str) -> Option<usize> {
-        let head = leading_answer(text)?;
-        let chosen = self.by_text(head).or_else(|| self.by_letter(head))?;
+        let head = if self.is_generated { answer_before_remark(text) } else { leading_answer(text) }?;
+        let chosen =
+            self.by_text(head).or_else(|| self.by_letter(head)).or_else(|| self.by_short_name(head))?;
         let explanation = text[text.find(head)? + head.len()..].trim_matches([' ', '.', '(', ')']);
         // "B. Anna" says the option twice; "B. Carl" contradicts itself unless B is Carl. A whole sentence explains.
         let restated = self.by_text(explanation).or_else(|| self.by_letter(explanation));
@@ -87,7 +120,7 @@ impl Options {
 
     /// The only option that a sentence mentions, by text or as a marked letter.
     fn by_mention(&self, text: &str) -> Option<usize> {
-        if text.trim_end().ends_with('?') || is_negation(text) {
+        if text.trim_end().ends_with('?') || is_negation(text) || self.is_generated && is_excluding(text) {
             return None;
         }
         let mut mentioned = self.mentioned_texts(text);
@@ -136,6 +169,11 @@ impl Options {
 /// Words for comparison; a possessive is the word itself.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     words(text).map(|word| word.strip_suffix("'s").unwrap_or(word).trim_matches('\''))
+}
+
+/// "Anything but the taxi" is not the taxi.
+fn is_excluding(text: &str) -> bool {
+    words(text).any(|word| word.eq_ignore_ascii_case("but"))
 }
 
 fn is_negation(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Dates in the notations of the world, as far as they cannot be confused.
 
-use super::text::{folded, introduces_answer, is_hedged, leading_answer, plain, words};
+use super::text::{answer_before_remark, folded, introduces_answer, is_hedged, plain, words};
 
 /// A day of the Gregorian calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
     }
     let target = claimed(target);
     target.is_some()
-        && (claimed(answer) == target || leading_answer(&plain(answer)).and_then(claimed) == target)
+        && (claimed(answer) == target || answer_before_remark(&plain(answer)).and_then(claimed) == target)
 }
 
 /// The date that a text claims: the only one, or the last where the words before present it as the result.
@@ -43,6 +43,9 @@ fn claimed(text: &str) -> Option<Date> {
     }
     let dates = dates(&text)?;
     let last = dates.last()?;
+    if is_reference(&text[..last.start]) {
+        return None;
+    }
     let clear = match dates.iter().rev().nth(1) {
         None => true,
         Some(previous) => {
@@ -53,6 +56,13 @@ fn claimed(text: &str) -> Option<Date> {
         }
     };
     clear.then_some(last.date)
+}
+
+/// Whether the words before a date only relate another one to it: "the day before 1998-01-06".
+fn is_reference(before: &str) -> bool {
+    const RELATIONS: [&str; 8] = ["before", "after", "until", "till", "since", "around", "about", "near"];
+    let before = without_weekday(before).trim_end();
+    words(before).next_back().is_some_and(|word| before.ends_with(word) && RELATIONS.contains(&word))
 }
 
 fn without_weekday(text: &str) -> &str {

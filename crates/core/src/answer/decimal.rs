@@ -75,7 +75,7 @@ impl From<u64> for Decimal {
 
 /// How many bytes of the text's start are one unsigned number. Commas and underscores count as separators only
 /// between groups of three.
-pub(super) fn number_length(text: &str) -> Option<usize> {
+pub(crate) fn number_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut end = digits(0);

@@ -2,7 +2,7 @@
 
 use super::decimal::{Decimal, number_length};
 use super::spelled;
-use super::text::{folded, introduces_answer, is_hedged, leading_answer, plain, words};
+use super::text::{answer_before_remark, folded, introduces_answer, is_hedged, plain, words};
 use crate::extract::{is_item, without_marker};
 
 /// Whether the number that `answer` claims is the target.
@@ -14,7 +14,7 @@ pub(super) fn matches(answer: &str, target: &str) -> bool {
 }
 
 /// The number that a candidate claims: the only one, the one after the last `=`, or the one before an explanation.
-fn claimed(answer: &str) -> Option<Decimal> {
+pub(crate) fn claimed(answer: &str) -> Option<Decimal> {
     let text = plain(answer);
     let text = text.trim();
     let last_line = text.rsplit_once('\n').map(|(_, line)| without_marker(line.trim()));
@@ -27,9 +27,13 @@ fn claimed(answer: &str) -> Option<Decimal> {
 
 /// A number that is explained afterwards, unless the explanation claims another one.
 fn before_explanation(text: &str) -> Option<Decimal> {
-    let head = leading_answer(text)?;
+    let head = answer_before_remark(text)?;
     let number = only_number(head)?;
-    let explanation = text[text.find(head)? + head.len()..].trim_matches(['.', '!', ' ', '(', ')', '\n']);
+    let explanation =
+        text[text.find(head)? + head.len()..].trim_matches(['.', '!', ' ', '(', ')', '\n', '-', '—']);
+    if numbers(explanation).is_some_and(|found| found.iter().all(|number| number.is_place)) {
+        return Some(number);
+    }
     only_number(explanation).is_none_or(|other| other == number).then_some(number)
 }
 
@@ -38,6 +42,8 @@ struct Found {
     value: Decimal,
     start: usize,
     end: usize,
+    /// Says where something is, as in "lane 2": not what is asked for as long as there is another number.
+    is_place: bool,
 }
 
 /// The one number that a sentence or formula comes to.
@@ -53,7 +59,10 @@ fn only_number(text: &str) -> Option<Decimal> {
     if let Some(grouped) = spaced_groups(text) {
         return Some(grouped);
     }
-    let numbers = numbers(text)?;
+    let mut numbers = numbers(text)?;
+    if numbers.iter().any(|number| !number.is_place) {
+        numbers.retain(|number| !number.is_place);
+    }
     let Some(last) = numbers.last() else { return spelled::claimed(text) };
     let (before, after) = (&text[..last.start], &text[last.end..]);
     let is_operand = after.contains(['+', '*', '/', '^', '×', '÷', '·', '%', '='])
@@ -162,13 +171,15 @@ fn numbers(text: &str) -> Option<Vec<Found>> {
             _ => {}
         }
         let value = Decimal::read(false, &text[start..end]);
+        let is_place =
+            previous_word(before).is_some_and(|word| ["lane", "position"].contains(&word.as_str()));
         let value = match sign(before) {
             Sign::Plus => value,
             Sign::Minus => value.negated(),
             Sign::Label => continue,
             Sign::Unclear => return None,
         };
-        found.push(Found { value, start, end });
+        found.push(Found { value, start, end, is_place });
     }
     Some(found)
 }
@@ -179,8 +190,14 @@ enum Sign {
     Minus,
     /// The number only counts something: a step, a row.
     Label,
-    /// A range or a subtraction.
+    /// A range, a subtraction or an approximation.
     Unclear,
+}
+
+/// The word before a number, in lower case.
+fn previous_word(before: &str) -> Option<String> {
+    let left = before.trim_end();
+    words(left).next_back().filter(|word| left.ends_with(word)).map(str::to_lowercase)
 }
 
 fn sign(before: &str) -> Sign {
@@ -188,18 +205,24 @@ fn sign(before: &str) -> Sign {
         "step", "part", "question", "problem", "row", "column", "item", "section", "line", "note", "attempt",
         "example", "case",
     ];
+    const APPROXIMATIONS: [&str; 12] = [
+        "about", "around", "roughly", "nearly", "almost", "approx", "circa", "under", "over", "below",
+        "above", "most",
+    ];
     if let Some(left) = before.strip_suffix('-') {
         let glued = left.ends_with(|c: char| c.is_alphanumeric() || c == ')');
         return if glued { Sign::Unclear } else { Sign::Minus };
     }
     let left = before.trim_end();
+    if left.ends_with(['~', '±']) || left.to_lowercase().ends_with("close to") {
+        return Sign::Unclear;
+    }
     if let Some(left) = left.strip_suffix('-').map(str::trim_end) {
         let starts = left.is_empty() || left.ends_with('(') || introduces_answer(left);
         return if starts { Sign::Minus } else { Sign::Plus };
     }
-    let previous =
-        words(left).next_back().filter(|word| left.ends_with(word)).unwrap_or_default().to_lowercase();
-    match previous.as_str() {
+    match previous_word(before).unwrap_or_default().as_str() {
+        word if APPROXIMATIONS.contains(&word) => Sign::Unclear,
         "minus" | "negative" => Sign::Minus,
         label if LABELS.contains(&label) => Sign::Label,
         _ => Sign::Plus,

@@ -8,7 +8,7 @@ use crate::{Json, canonical_json};
 ///
 /// A list in Python's notation (`['a', None]`) is read as well. A value without the brackets that the target has is
 /// wrong: `5` is not `[5]`.
-pub(super) fn matches(answer: &str, target: &str) -> bool {
+pub(crate) fn matches(answer: &str, target: &str) -> bool {
     let Ok(target) = Json::parse(target) else { return answer.trim() == target.trim() };
     let plain = plain(answer);
     let is_right = |text: &str| read(text).is_some_and(|value| equal(&value, &target));

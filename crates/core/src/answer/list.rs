@@ -2,7 +2,7 @@
 
 use super::decimal::Decimal;
 use super::integer;
-use super::text::{is_hedged, leading_answer, plain};
+use super::text::{answer_before_remark, is_hedged, plain};
 use crate::extract::without_bullet;
 
 /// Whether `answer` is the target list, item by item and in order.
@@ -10,7 +10,7 @@ use crate::extract::without_bullet;
 /// The target decides what separates the items: a way of splitting counts only if it gives exactly the items that
 /// are wanted, so trying several is not lenient. Numbers are equal as numbers. The case of words does not matter as
 /// long as no two items differ in nothing else.
-pub(super) fn matches(answer: &str, target: &str) -> bool {
+pub(crate) fn matches(answer: &str, target: &str) -> bool {
     let target_items = Target::new(target);
     if let [only] = target_items.items[..]
         && Decimal::parse(only).is_some()
@@ -31,7 +31,7 @@ fn bodies(text: &str) -> impl Iterator<Item = &str> {
         .flatten();
     let introduced = |link: &str| text.rsplit_once(link);
     let introduced = [bracketed, introduced(":"), introduced(" are "), introduced(" is ")];
-    [Some(text), leading_answer(text)].into_iter().flatten().chain(
+    [Some(text), answer_before_remark(text)].into_iter().flatten().chain(
         introduced.into_iter().flatten().filter(|(before, _)| !is_hedged(before)).map(|(_, body)| body),
     )
 }

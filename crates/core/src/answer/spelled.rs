@@ -5,7 +5,7 @@ use super::text::words;
 use crate::number_words::{SMALL, TENS};
 
 /// A number in words, when it is all that is said or stands at the end after "is".
-pub(super) fn claimed(text: &str) -> Option<Decimal> {
+pub(crate) fn claimed(text: &str) -> Option<Decimal> {
     let lower = text.to_lowercase();
     let words: Vec<&str> = words(&lower).collect();
     let is_part = |word: &&&str| {

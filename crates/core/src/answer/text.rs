@@ -3,7 +3,7 @@
 use crate::extract::TYPE_COMMANDS;
 
 /// Text without Markdown and LaTeX, and with one character for each of the many dashes, quotes and spaces.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     // For each brace that is open: whether it belongs to a command and goes with it.
     let mut braces: Vec<bool> = Vec::new();
@@ -68,19 +68,19 @@ const REPLACED: [(&str, &str); 34] = [
 ];
 
 /// Plain text in lower case with single spaces, without quotes and punctuation around it.
-pub(super) fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let lower = plain(text).to_lowercase();
     let folded = lower.split_whitespace().collect::<Vec<_>>().join(" ");
     folded.trim_matches(|c: char| c.is_whitespace() || "\"'‘’*_.,;!".contains(c)).to_owned()
 }
 
 /// The words of a text, split at everything that is neither letter, digit nor apostrophe.
-pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
 }
 
 /// Whether a text denies, doubts or names an alternative, so that what it mentions is not what it claims.
-pub(super) fn is_hedged(text: &str) -> bool {
+pub(crate) fn is_hedged(text: &str) -> bool {
     const HEDGES: [&str; 19] = [
         "not",
         "no",
@@ -139,8 +139,21 @@ pub(super) fn leading_answer(text: &str) -> Option<&str> {
         .filter(|leading_answer| !leading_answer.is_empty() && !has_self_correction(&text[end..]))
 }
 
+/// What a candidate says before a remark: as [`leading_answer`], and "42" of "42 - as computed above" and of "42, as
+/// computed above".
+pub(super) fn answer_before_remark(text: &str) -> Option<&str> {
+    leading_answer(text).or_else(|| {
+        let dash = [" - ", " – ", " — "].iter().filter_map(|dash| {
+            let at = text.find(dash)?;
+            text[at + dash.len()..].starts_with(char::is_alphabetic).then_some(at)
+        });
+        let end = dash.chain(text.find(", as ")).min()?;
+        Some(text[..end].trim()).filter(|head| !head.is_empty() && !has_self_correction(&text[end..]))
+    })
+}
+
 /// Whether a text ends with a word or sign that presents what comes next as a result.
-pub(super) fn introduces_answer(before: &str) -> bool {
+pub(crate) fn introduces_answer(before: &str) -> bool {
     const WORDS: [&str; 9] = ["is", "are", "equals", "gives", "get", "be", "to", "therefore", "so"];
     let before = before.trim_end_matches([' ', '*', '_', '"', '(']);
     before.ends_with(['=', ':', '→', '⇒'])

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The fields of an item.
-const FIELDS: [&str; 7] = ["id", "input", "target", "options", "category", "context", "metadata"];
+const FIELDS: [&str; 8] = ["id", "input", "target", "options", "category", "context", "metadata", "scorer"];
 
 /// The column name of each field, where it differs from the field's name.
 ///

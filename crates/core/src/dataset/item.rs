@@ -6,7 +6,7 @@ use super::ColumnMap;
 use super::options::Options;
 use super::prompt::{choice_test, free_form_test};
 use super::row::{Row, TargetOf};
-use crate::Test;
+use crate::{Scorer, Test};
 
 /// One question of a dataset, with its answer and metadata.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,10 @@ pub struct Item {
     pub context: Option<String>,
     /// Other fields, passed through unchanged.
     pub metadata: Option<Value>,
+    /// The scorer that the row itself names; it overrides the dataset's.
+    pub scorer: Option<Scorer>,
+    /// Line or row in the file, from 1; 0 if it wasn't read from one.
+    pub line: usize,
 }
 
 impl Item {
@@ -46,17 +50,56 @@ impl Item {
         let context = fields.text("context")?;
         let category = fields.scalar("category")?;
         let id = fields.scalar("id")?.unwrap_or_default();
-        let test = match Options::read(&fields)? {
+        let scorer: Option<Scorer> = match fields.scalar("scorer")? {
+            Some(name) => {
+                Some(name.parse().map_err(|error| format!("`{}`: {error}", columns.name_of("scorer")))?)
+            }
+            None => None,
+        };
+        let mut test = match Options::read(&fields)? {
             Some(options) => choice_test(&input, context.as_deref(), &options, &targets)?,
             None => free_form_test(&input, context.as_deref(), targets),
         };
+        test.scorer = scorer;
         let metadata = columns.find(row, "metadata").cloned();
-        Ok(Self { id, input, test, category, context, metadata })
+        Ok(Self { id, input, test, category, context, metadata, scorer, line: 0 })
     }
 
     /// All correct answers.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.test.target).chain(&self.test.alternative_targets).map(String::as_str)
+    }
+
+    /// Sets how the answers are compared, unless the row names a scorer itself. Questions with options are scored by
+    /// `choice`, unless `exact` is wanted.
+    pub(super) fn set_scorer(&mut self, scorer: Scorer) {
+        self.test.scorer = Some(match self.scorer {
+            Some(own) => own,
+            None if self.test.options.is_empty() || scorer == Scorer::Exact => scorer,
+            None => Scorer::Choice,
+        });
+    }
+
+    /// What is wrong with a target: a reply that states it would be incorrect, or it isn't what its scorer compares.
+    pub fn target_problem(&self) -> Option<String> {
+        let scorer = self.test.scorer?;
+        let problem = self.targets().find_map(|target| {
+            let what = scorer.target_problem(target).or_else(|| {
+                (!["", "Answer: "].iter().all(|before| self.is_found(scorer, &format!("{before}{target}")))).then(|| {
+                    "is not found by the extraction of answers, so a reply that states it is scored incorrect"
+                        .to_owned()
+                })
+            })?;
+            let shown: String = target.chars().take(60).collect();
+            Some(format!("target `{}` {what}", shown.escape_debug()))
+        });
+        problem
+    }
+
+    /// Whether a reply is scored correct.
+    fn is_found(&self, scorer: Scorer, reply: &str) -> bool {
+        let found = crate::extract(&crate::Reply::from(reply));
+        found.answer.is_some_and(|answer| scorer.score(&answer, &self.test).is_correct)
     }
 
     /// The item with the default field names.
@@ -77,6 +120,9 @@ impl Item {
             if let Some(value) = value {
                 row.insert(field.to_owned(), json!(value));
             }
+        }
+        if let Some(scorer) = self.scorer {
+            row.insert("scorer".to_owned(), json!(scorer.to_string()));
         }
         if let Some(metadata) = &self.metadata {
             row.insert("metadata".to_owned(), metadata.clone());
@@ -132,6 +178,7 @@ mod tests {
             r#"{"id": "a", "input": "Where?", "target": ["Oslo", "Bergen"], "context": "Norway.", "metadata": {"x": [1]}}"#,
             r#"{"id": "b", "input": "Which?", "options": {"text": ["x", "y"], "label": ["P", "Q"]}, "target": "Q", "category": "c/d"}"#,
             r#"{"id": "c", "input": "Which?\n(A) x\n(B) y", "target": "(A)"}"#,
+            r#"{"id": "d", "input": "How much?", "target": "1/3", "scorer": "numeric:1/100"}"#,
         ] {
             let first = item(row).unwrap();
             assert_eq!(item(&first.to_json().to_string()).unwrap(), first);
@@ -151,6 +198,8 @@ mod tests {
             (r#"{"input": "?", "target": "z", "options": ["x", "y"]}"#, "not among the options"),
             (r#"{"input": "?", "target": "x", "options": ["x"]}"#, "at least two"),
             (r#"{"input": "?", "target": "x", "options": 3}"#, "`options` is the number 3"),
+            (r#"{"input": "?", "target": "x", "scorer": "nummeric"}"#, "did you mean `numeric`?"),
+            (r#"{"input": "?", "target": "x", "scorer": "math:2"}"#, "the scorer `math` has no parameter"),
         ] {
             let error = item(row).unwrap_err();
             assert!(error.contains(says), "{row}: {error}");

@@ -71,6 +71,11 @@ impl Options {
             .position(|text| text == target)
             .or_else(|| if self.labels.is_empty() { letter().or_else(counted) } else { labelled() })
             .filter(|index| *index < self.texts.len())
+            // `\boxed{D}` and `$D$` are the letter D.
+            .or_else(|| {
+                let cleaned = crate::clean(target);
+                if cleaned == target { None } else { self.index_of(cleaned) }
+            })
     }
 }
 

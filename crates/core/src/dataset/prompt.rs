@@ -29,6 +29,7 @@ pub(super) fn choice_test(
         target,
         alternative_targets: correct,
         options: options.texts.clone(),
+        scorer: None,
     })
 }
 
@@ -39,7 +40,7 @@ pub(super) fn free_form_test(input: &str, context: Option<&str>, mut targets: Ve
         return Test::choice(prompt, options, correct);
     }
     let alternative_targets = targets.split_off(1);
-    Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new() }
+    Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new(), scorer: None }
 }
 
 /// The prompt: context, question and options.

@@ -2,7 +2,8 @@
 
 use super::Method;
 use super::search::{
-    find_ignore_case, first_line, following_block, head, rfind_ignore_case, starts_with_ignore_case, tail,
+    bracketed_value, continued_list, find_ignore_case, first_line, following_block, head, is_list_item,
+    rfind_ignore_case, starts_with_ignore_case, tail,
 };
 
 /// A marker and its content; `answer` is empty if the reply ends there.
@@ -118,12 +119,46 @@ fn last_tag(text: &str) -> Option<AnswerMarker<'_>> {
 fn last_phrase(text: &str) -> Option<AnswerMarker<'_>> {
     let mut end = text.len();
     while let Some(start) = rfind_ignore_case(&text[..end], "answer") {
-        if let Some(answer) = phrase_at(text, start) {
+        if let Some(answer) = bracket_tag_at(text, start) {
+            return Some(AnswerMarker { method: Method::Tag, answer, start, end: text.len() });
+        }
+        if let Some(answer) = member_at(text, start).or_else(|| phrase_at(text, start)) {
             return Some(AnswerMarker { method: Method::Phrase, answer, start, end: text.len() });
         }
         end = start;
     }
     None
+}
+
+/// What `[ANSWER]…[/ANSWER]` holds, with the word "answer" at `start`; one line if it isn't closed.
+fn bracket_tag_at(text: &str, start: usize) -> Option<&str> {
+    let inner = text[start + "answer".len()..].strip_prefix(']').filter(|_| text[..start].ends_with('['))?;
+    let answer = match find_ignore_case(inner, "[/answer]") {
+        Some(close) => &inner[..close],
+        None => first_line(inner),
+    };
+    Some(answer.trim()).filter(|answer| !answer.is_empty())
+}
+
+/// The value of `"answer": …` at the end of a JSON object, with the word "answer" at `start`.
+fn member_at(text: &str, start: usize) -> Option<&str> {
+    let rest = text[start + "answer".len()..].strip_prefix('"').filter(|_| text[..start].ends_with('"'))?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start();
+    let length = if let Some(string) = value.strip_prefix('"') {
+        let mut escaped = false;
+        let is_end = |byte: u8| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        };
+        string.bytes().position(is_end)? + 2
+    } else {
+        bracketed_value(value).or_else(|| value.find(['}', ',', '\n']))?
+    };
+    let after = value[length..].trim_start();
+    let value = value[..length].trim();
+    let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+    (after.starts_with('}') && !value.is_empty()).then_some(value)
 }
 
 /// What the phrase with the word "answer" at `start` marks, if it is one. Looks at a bounded piece of text unless it
@@ -139,6 +174,9 @@ fn phrase_at(text: &str, start: usize) -> Option<&str> {
     if conditional.iter().any(|words| previous_words.ends_with(words)) {
         return None;
     }
+    if is_list_item(text, start, "answer".len()) {
+        return None;
+    }
     let link = link(before, &text[start + "answer".len()..])?;
     let rest = link.rest.trim_start_matches(['*', '_']);
     let start_of_rest =
@@ -150,7 +188,7 @@ fn phrase_at(text: &str, start: usize) -> Option<&str> {
     if is_remark(start_of_rest) {
         return None;
     }
-    let line = first_line(rest);
+    let line = continued_list(rest);
     Some(&line[..find_ignore_case(line, "</answer>").unwrap_or(line.len())])
 }
 
@@ -175,8 +213,12 @@ fn link<'a>(before: &str, after: &'a str) -> Option<Link<'a>> {
         return line.find(" is").and_then(|at| after_is(&rest[at + 1..]));
     }
     if line.starts_with('(') {
-        let at = ["):", ")**:", "):**"].iter().find_map(|close| Some(line.find(close)? + close.len()))?;
-        return Some(Link { rest: &rest[at..], expects_more: true });
+        let close = ["):", ")**:", "):**"].iter().find_map(|close| Some(line.find(close)? + close.len()));
+        return match close {
+            Some(at) => Some(Link { rest: &rest[at..], expects_more: true }),
+            // "the answer (in dollars) is 70"
+            None => line.find(") is").and_then(|at| after_is(&rest[at + 2..])),
+        };
     }
     let words = before.rsplit('\n').next().unwrap_or(before);
     let is_heading = line.trim().is_empty()

@@ -64,6 +64,60 @@ fn is_one_word(line: &str) -> bool {
         && !line.ends_with(['.', '!', ':'])
 }
 
+/// Whether a line is a piece of a list: items of at most three words each, with commas between them.
+fn is_list_line(line: &str) -> bool {
+    let line = line.trim().trim_end_matches(',');
+    !line.is_empty() && line.split(',').all(|item| (1..=3).contains(&item.split_whitespace().take(4).count()))
+}
+
+/// The first line, with the lines below it as long as a list goes on: each ends with a comma.
+pub(super) fn continued_list(text: &str) -> &str {
+    let mut end = first_line(text).len();
+    let mut line = &text[..end];
+    while line.trim_end().ends_with(',') && is_list_line(line) && end < text.len() {
+        let next = first_line(&text[end + 1..]);
+        if !is_list_line(next) {
+            break;
+        }
+        end += 1 + next.len();
+        line = next;
+    }
+    &text[..end]
+}
+
+/// The length of the value in brackets that a text begins with.
+pub(super) fn bracketed_value(text: &str) -> Option<usize> {
+    text.starts_with(['[', '{']).then(|| closing_bracket(text)).flatten().map(|close| close + 1)
+}
+
+/// Whether a word is an item of a list that is written down the page: a bullet before it, or single words around it.
+pub(super) fn is_list_item(text: &str, start: usize, length: usize) -> bool {
+    let before = tail(&text[..start], 64);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    if line_start == 0 && before.len() < start {
+        return false;
+    }
+    let after = head(&text[start + length..], 64);
+    if !first_line(after).trim().is_empty() {
+        return false;
+    }
+    let bullet = before[line_start..].trim();
+    if !bullet.is_empty() {
+        return ["-", "*", "•"].contains(&bullet);
+    }
+    let above = before[..line_start].trim_end();
+    let above = above.rsplit('\n').next().unwrap_or_default();
+    let below = after.trim_start();
+    let is_lower = text[start..].starts_with(char::is_lowercase);
+    let between_words = is_one_word(above) && (below.is_empty() || is_one_word(first_line(below)));
+    let first_of_words = is_lower
+        && (above.trim().is_empty()
+            || above.trim_end().ends_with([':', '*'])
+            || above.trim().starts_with("```"))
+        && is_one_word(first_line(below));
+    between_words || first_of_words
+}
+
 /// Several lines of one word each: a list written down the page.
 fn is_column(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
@@ -112,16 +166,21 @@ fn fenced(text: &str) -> &str {
 
 /// Where the brackets that a text opens with are all closed, at the end of that line.
 fn value_length(text: &str) -> Option<usize> {
+    let close = closing_bracket(text)?;
+    Some(close + first_line(&text[close..]).len())
+}
+
+/// Where the brackets that a text opens with are all closed.
+fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    let close = text.bytes().position(|byte| {
+    text.bytes().position(|byte| {
         match byte {
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
         depth == 0
-    })?;
-    Some(close + first_line(&text[close..]).len())
+    })
 }
 
 /// The start and the end of each line, the last one first.
@@ -163,6 +222,16 @@ pub(super) fn last_lines(text: &str) -> &str {
                 .take_while(|&(start, end)| is_item(&text[start..end]))
                 .last()
                 .map_or(start, |(start, _)| start);
+        }
+        line if is_list_line(line) => {
+            // A list that goes on from the line above.
+            for (above, above_end) in lines {
+                let line = &text[above..above_end];
+                if !line.trim_end().ends_with(',') || !is_list_line(line) {
+                    break;
+                }
+                start = above;
+            }
         }
         _ => {}
     }

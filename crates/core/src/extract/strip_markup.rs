@@ -36,7 +36,7 @@ pub(crate) const TYPE_COMMANDS: [&str; 7] =
 ///
 /// Brackets stay, and so do `>` and `-` at the start: they may be the answer. An ellipsis stays as well, for it says
 /// that something is missing.
-pub(super) fn tidy(candidate: &str) -> &str {
+pub(crate) fn tidy(candidate: &str) -> &str {
     let mut text = candidate;
     loop {
         let before = text.len();
@@ -45,7 +45,7 @@ pub(super) fn tidy(candidate: &str) -> &str {
         if heading.starts_with(' ') {
             text = heading.trim_start();
         }
-        text = trim_pairs(text.trim_matches('`'));
+        text = trim_pairs(without_tags(text).trim_matches('`'));
         if !text.ends_with("..") {
             text = text.trim_end_matches(['.', ',', ';', '!']);
         }
@@ -53,6 +53,25 @@ pub(super) fn tidy(candidate: &str) -> &str {
             return text;
         }
     }
+}
+
+/// A text without the HTML tags of emphasis around it, also where only one of the two was cut out.
+fn without_tags(text: &str) -> &str {
+    const TAGS: [[&str; 2]; 6] = [
+        ["<b>", "</b>"],
+        ["<strong>", "</strong>"],
+        ["<i>", "</i>"],
+        ["<em>", "</em>"],
+        ["<p>", "</p>"],
+        ["<span>", "</span>"],
+    ];
+    if !text.ends_with('>') {
+        return text;
+    }
+    TAGS.iter().fold(text, |text, [open, close]| match text.strip_suffix(close) {
+        Some(inner) => inner.strip_prefix(open).unwrap_or(inner).trim(),
+        None => text,
+    })
 }
 
 fn trim_pairs(mut text: &str) -> &str {

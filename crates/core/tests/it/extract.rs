@@ -97,6 +97,7 @@ impl<'a> Case<'a> {
             target: self.need("target").to_owned(),
             alternative_targets: Vec::new(),
             options,
+            scorer: None,
         };
         let found = extract(&reply);
         let right = is_right(self.kind(), &reply, &test);

@@ -4,7 +4,9 @@
 
 mod difficulty;
 mod extract;
+mod math;
 mod python;
+mod scorers;
 mod scoring_revision;
 mod solve;
 mod suites;

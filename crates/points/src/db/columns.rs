@@ -3,6 +3,7 @@
 //! DataFusion may return text as `Utf8View` or a count as `UInt64`; readers convert once, so that callers get `&str` and
 //! `i64`. A missing column or another type is a bug, and panics.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -10,21 +11,45 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::{cast, concat_batches};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::DataFrame;
+use futures_util::{FutureExt, StreamExt};
 use reasonscape_stats::Outcome;
 use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::likelihood::PointSums;
 
+use crate::error::panic_message;
 use crate::schema::SUM_COLUMNS;
 use crate::{Mean, PointsError, SamplingRule, TrialCounts, query_threads};
 
 /// Runs a query and returns its rows as one batch.
 pub(super) async fn collect_batch(frame: DataFrame) -> Result<RecordBatch, PointsError> {
     let schema = Arc::new(frame.schema().as_arrow().clone());
-    let batches = query_threads::collect(frame).await?;
+    let batches = AssertUnwindSafe(query_threads::collect(frame))
+        .catch_unwind()
+        .await
+        .map_err(|panic| decoder_failure(&*panic))??;
     // The plan's schema and its batches may differ in nullability.
     let schema = batches.first().map_or(schema, RecordBatch::schema);
     Ok(concat_batches(&schema, &batches)?)
+}
+
+/// The next batch of a query.
+pub(super) async fn next_batch(
+    stream: &mut SendableRecordBatchStream,
+) -> Option<Result<RecordBatch, PointsError>> {
+    match AssertUnwindSafe(stream.next()).catch_unwind().await {
+        Ok(batch) => batch.map(|batch| batch.map_err(PointsError::from)),
+        Err(panic) => Some(Err(decoder_failure(&*panic))),
+    }
+}
+
+/// The decoder has assertions that a damaged file without hashes can fail: they are errors.
+fn decoder_failure(panic: &(dyn std::any::Any + Send)) -> PointsError {
+    PointsError::Query(format!(
+        "a file of trials is damaged ({}); `reasonscape verify` names it and its repair",
+        panic_message(panic)
+    ))
 }
 
 /// A column as the engine returned it.

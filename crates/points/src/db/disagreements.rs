@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use datafusion::logical_expr::col;
-use futures_util::StreamExt;
 use reasonscape_core::Outcome;
 
-use super::columns::{IntColumn, OutcomeColumn, TextColumn};
+use super::columns::{IntColumn, OutcomeColumn, TextColumn, next_batch};
 use super::{PointsDb, TrialNumber};
 use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Filter, PointsError};
@@ -51,7 +50,7 @@ impl PointsDb {
             let columns = ["base_task_a", "params_a", "index_a", "repeat_a", "status_a", "status_b"];
             let mut batches = execute_stream(pairs.select_columns(&columns)?).await?;
             let mut found: BTreeMap<(String, String), Vec<TestDisagreement>> = BTreeMap::new();
-            while let Some(batch) = batches.next().await {
+            while let Some(batch) = next_batch(&mut batches).await {
                 let batch = batch?;
                 let [tasks, params] = ["base_task_a", "params_a"].map(|name| TextColumn::new(&batch, name));
                 let [index, repeat] = ["index_a", "repeat_a"].map(|name| IntColumn::new(&batch, name));

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{Int64Array, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use reasonscape_providers::Usage;
 
 use super::columns::IntColumn;
 use super::derived::generation;
@@ -15,10 +15,10 @@ use super::recount::{RecomputedCounts, count_first, recount};
 use super::sums::UnitSamples;
 use super::tables::Tables;
 use super::{PointsDb, UnitProvenance};
-use crate::files::{FileInfo, discover, inspect};
+use crate::files::FileInfo;
 use crate::schema;
-use crate::write::FileKind;
-use crate::{EvalInfo, PointsError, Truncation};
+use crate::study_files::{PointsFile, StudyFiles};
+use crate::{EvalInfo, PointsError, Provenance, Truncation};
 
 /// The files of one evaluation on one task: one pair, unless files were copied.
 #[derive(Default)]
@@ -27,22 +27,9 @@ struct Unit {
     points: Vec<PointsFile>,
 }
 
-#[derive(Debug)]
-struct PointsFile {
-    info: FileInfo,
-    rows: RecordBatch,
-}
-
-impl PointsFile {
-    fn read(info: FileInfo) -> Result<Self, PointsError> {
-        let rows = concat_batches(&schema::POINTS, &info.read(FileKind::Points)?)?;
-        Ok(Self { info, rows })
-    }
-
-    /// Number of trials in its counters.
-    fn total(&self) -> u64 {
-        IntColumn::new(&self.rows, "n").values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
-    }
+/// Number of trials in the counters of a file.
+fn total(points: &PointsFile) -> u64 {
+    IntColumn::new(&points.rows, "n").values().iter().map(|n| u64::try_from(*n).unwrap_or(0)).sum()
 }
 
 impl Unit {
@@ -50,7 +37,7 @@ impl Unit {
     /// without trials are trusted too, because studies can be published without their trials.
     fn has_trusted_counts(&self) -> bool {
         match (self.points.as_slice(), self.trials.as_slice()) {
-            ([points], [trials]) => points.info.pair == trials.pair && points.total() == trials.rows,
+            ([points], [trials]) => points.info.pair == trials.pair && total(points) == trials.rows,
             ([_], []) => true,
             _ => false,
         }
@@ -87,18 +74,19 @@ impl Unit {
 }
 
 pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, PointsError> {
-    let trials = inspect_all(study, FileKind::Trials)?;
-    let points = inspect_all(study, FileKind::Points)?;
+    let StudyFiles { trials, points, generation: manifest_generation, mut remarks } =
+        StudyFiles::load(study)?;
     if trials.is_empty() && points.is_empty() {
         return Err(PointsError::Empty { study: study.to_owned() });
     }
-    let evals = latest_evals(trials.iter().chain(&points));
-    let sources = unit_provenances(trials.iter().chain(&points));
-    let generation = generation(trials.iter().chain(&points).map(|file| file.pair.as_str()), first);
+    let infos = || trials.iter().chain(points.iter().map(|file| &file.info));
+    let evals = latest_evals(infos());
+    let sources = unit_provenances(infos());
+    let generation = generation(infos().map(|file| file.pair.as_str()), first);
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for FileInfo { eval, task, provenance, .. } in trials.iter().chain(&points) {
+    for FileInfo { eval, task, provenance, .. } in infos() {
         if provenance.truncation == Truncation::Unknown {
             truncation_unknown.insert(eval.eval_id.clone());
         }
@@ -111,13 +99,10 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     for file in trials {
         units.entry((EvalKey::new(&file.eval), file.task.clone())).or_default().trials.push(file);
     }
-    let points: Vec<PointsFile> =
-        points.into_par_iter().map(PointsFile::read).collect::<Result<_, PointsError>>()?;
     for file in points {
         units.entry((EvalKey::new(&file.info.eval), file.info.task.clone())).or_default().points.push(file);
     }
 
-    let mut remarks = Vec::new();
     let mut rows = Vec::new();
     let mut duplicates = 0;
     // One thread, because floating-point sums depend on their order. One session for all units, because creating one takes
@@ -152,6 +137,14 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     }
     let points = concat_batches(&schema::POINTS, &rows)?;
     let has_repeats = files.iter().any(FileInfo::may_have_repeats);
+    let (points, implausible) = without_implausible_sums(&points)?;
+    if implausible > 0 {
+        remarks.push(format!(
+            "{implausible} points have token counts that no model can have, which are treated as missing; `reasonscape \
+             evaluate` counts them again"
+        ));
+    }
+    remarks.extend(unreadable_responses(&sources));
     let tables = Tables { trials: files, points, evals: &evals, has_duplicates: duplicates > 0, first };
     let (points, session) = tables.register().await?;
     Ok(PointsDb {
@@ -163,6 +156,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         truncation_unknown,
         imported,
         remarks,
+        manifest_generation,
         points,
         session,
         has_repeats,
@@ -184,10 +178,6 @@ async fn recount_unit(
     }
     let known: Vec<&RecordBatch> = unit.points.iter().map(|file| &file.rows).collect();
     recount(session, &unit.trials, &known, first).await
-}
-
-fn inspect_all(study: &Path, kind: FileKind) -> Result<Vec<FileInfo>, PointsError> {
-    discover(study, kind)?.par_iter().map(|path| inspect(path, kind)).collect()
 }
 
 /// The identity of an evaluation, from which its id is derived.
@@ -214,6 +204,55 @@ fn latest_evals<'a>(files: impl Iterator<Item = &'a FileInfo>) -> Vec<EvalInfo> 
         }
     }
     latest.into_values().map(|file| file.eval.clone()).collect()
+}
+
+/// What the units could not use of the responses in the cache.
+fn unreadable_responses(sources: &[UnitProvenance]) -> Vec<String> {
+    let total = |count: fn(&Provenance) -> Option<u64>| -> u64 {
+        sources.iter().filter_map(|source| count(&source.provenance)).sum()
+    };
+    let (damaged, implausible) =
+        (total(|provenance| provenance.damaged), total(|provenance| provenance.implausible_usage));
+    let mut remarks = Vec::new();
+    if damaged > 0 {
+        remarks.push(format!(
+            "{damaged} damaged responses in the cache count as missing; `reasonscape cache prune --damaged` removes them, \
+             and `reasonscape run` requests them again"
+        ));
+    }
+    if implausible > 0 {
+        remarks.push(format!(
+            "{implausible} trials have no token count, because the endpoint claimed more than {} tokens",
+            Usage::MAX_TOKENS
+        ));
+    }
+    remarks
+}
+
+/// The points without sums of tokens that no model can have, and how many points had one. Files of earlier versions have
+/// whatever an endpoint claimed.
+fn without_implausible_sums(points: &RecordBatch) -> Result<(RecordBatch, usize), PointsError> {
+    let mut columns = points.columns().to_vec();
+    let mut implausible = BTreeSet::new();
+    for name in ["prompt_tokens", "completion_tokens", "reasoning_tokens"] {
+        let [sum_name, n_name] = ["sum", "n"].map(|part| format!("{name}_{part}"));
+        let [sums, counts] = [&sum_name, &n_name].map(|name| IntColumn::new(points, name));
+        let is_plausible = |row: usize| {
+            let most = u64::try_from(counts.value(row)).unwrap_or(0).saturating_mul(Usage::MAX_TOKENS);
+            u64::try_from(sums.value(row)).is_ok_and(|sum| sum <= most)
+        };
+        let bad: Vec<usize> = (0..points.num_rows()).filter(|row| !is_plausible(*row)).collect();
+        if bad.is_empty() {
+            continue;
+        }
+        implausible.extend(bad);
+        for (name, values) in [(&sum_name, &sums), (&n_name, &counts)] {
+            let values =
+                (0..points.num_rows()).map(|row| if is_plausible(row) { values.value(row) } else { 0 });
+            columns[points.schema().index_of(name)?] = Arc::new(values.collect::<Int64Array>());
+        }
+    }
+    Ok((RecordBatch::try_new(points.schema(), columns)?, implausible.len()))
 }
 
 /// The provenance of each evaluation on each task, without duplicates.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use datafusion::functions_aggregate::min_max::max;
 use datafusion::logical_expr::{col, ident};
-use futures_util::StreamExt;
 use reasonscape_core::normalize;
 use reasonscape_stats::Outcome;
 use reasonscape_stats::design_effect::ClusteredRate;
 
 use super::PointsDb;
-use super::columns::{IntColumn, OutcomeColumn, TextColumn, collect_batch};
+use super::columns::{IntColumn, OutcomeColumn, TextColumn, collect_batch, next_batch};
+use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Filter, PointsError};
 
 /// One problem of one evaluation.
@@ -107,9 +107,9 @@ impl PointsDb {
         Box::pin(async move {
             let columns = ["eval_id", "base_task", "params", "index", "status", "answer"];
             let trials = self.trials_of(filter).await?.select(columns.map(ident).to_vec())?;
-            let mut batches = trials.execute_stream().await?;
+            let mut batches = execute_stream(trials).await?;
             let mut units: BTreeMap<(String, String), Problems> = BTreeMap::new();
-            while let Some(batch) = batches.next().await {
+            while let Some(batch) = next_batch(&mut batches).await {
                 let batch = batch?;
                 let [evals, tasks, params, answers] =
                     ["eval_id", "base_task", "params", "answer"].map(|name| TextColumn::new(&batch, name));

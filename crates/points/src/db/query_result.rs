@@ -7,12 +7,12 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
-use futures_util::StreamExt;
 use reasonscape_ingest::{JsonPart, column_to_json, json_parts};
 use reasonscape_limits::max_file_bytes;
 use serde_json::Value;
 
 use super::PointsDb;
+use super::columns::next_batch;
 use super::query_limits::with_memory_limit;
 use crate::BoxFuture;
 use crate::PointsError;
@@ -66,7 +66,7 @@ impl QueryResult {
             if let Some(part) = self.parts.pop() {
                 return rows(&part).map(Some);
             }
-            let Some(batch) = self.stream.next().await else { return Ok(None) };
+            let Some(batch) = next_batch(&mut self.stream).await else { return Ok(None) };
             let batch = batch?;
             let parts = json_parts(&batch);
             if parts.iter().any(|part| part.bytes > max_file_bytes()) {
@@ -97,7 +97,7 @@ impl QueryResult {
             let mut writer =
                 ArrowWriter::try_new(out, self.stream.schema(), Some(properties)).map_err(failed)?;
             let mut written = 0;
-            while let Some(batch) = self.stream.next().await {
+            while let Some(batch) = next_batch(&mut self.stream).await {
                 let batch = batch?;
                 written += batch.num_rows() as u64;
                 writer.write(&batch).map_err(failed)?;

@@ -9,6 +9,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::{cast, concat_batches, max};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::prelude::SessionContext;
+use reasonscape_providers::Usage;
 
 use super::columns::{IntColumn, RealColumn, TextColumn, TextListColumn, collect_batch, column};
 use super::sums::UnitSamples;
@@ -138,7 +139,9 @@ pub(super) fn count_first(
             }
             let means = [&mut point.prompt_tokens, &mut point.completion_tokens, &mut point.reasoning_tokens];
             for (mean, values) in means.into_iter().zip(&tokens) {
-                if let Ok(tokens) = u64::try_from(values[row]) {
+                if let Ok(tokens) = u64::try_from(values[row])
+                    && tokens <= Usage::MAX_TOKENS
+                {
                     mean.sum += tokens;
                     mean.n += 1;
                 }

@@ -1,45 +1,52 @@
 //! The `trials` table. File footers are read when the study is opened, so that a query lists no directories and reads
-//! only the columns it needs.
+//! only the columns it needs, from the files that were there when it was opened.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::common::{DataFusionError, ScalarValue, Statistics, ToDFSchema};
-use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingTableUrl, PartitionedFile};
 use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::{TableProvider, TableType};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
+use datafusion::parquet::arrow::arrow_reader::ArrowReaderOptions;
+use datafusion::parquet::arrow::async_reader::AsyncFileReader;
+use datafusion::parquet::errors::ParquetError;
+use datafusion::parquet::file::metadata::ParquetMetaData;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures_util::FutureExt;
 use url::Url;
 
+use crate::file_source::FileSource;
 use crate::files::FileInfo;
-use crate::{PointsError, schema};
+use crate::{BoxFuture, PointsError, schema};
 
 /// A table provider over the trials files.
 #[derive(Debug)]
 pub(super) struct TrialsTable {
     schema: SchemaRef,
     files: Vec<TrialsFile>,
+    readers: Arc<OpenedFiles>,
 }
 
 #[derive(Debug)]
 struct TrialsFile {
-    path: PathBuf,
-    /// The file as DataFusion's object store sees it.
+    /// The file as DataFusion names it.
     url: ListingTableUrl,
-    length: u64,
-    modified: SystemTime,
+    size: u64,
     /// Minimum and maximum of its columns: a column with a single value, such as the model, is not read at all.
     statistics: Arc<Statistics>,
 }
@@ -47,18 +54,20 @@ struct TrialsFile {
 impl TrialsTable {
     pub(super) fn new(files: &[FileInfo]) -> Result<Self, PointsError> {
         let schema = in_memory_schema();
+        let mut opened = HashMap::new();
         let files = files
             .iter()
             .map(|file| {
                 let path = std::path::absolute(&file.path).map_err(PointsError::io("find", &file.path))?;
                 // A URL, because DataFusion treats `[` and `*` in a path as glob patterns.
                 let url = Url::from_file_path(&path).expect("an absolute path has a URL");
-                let (length, modified) = file_stamp(&path)?;
+                let url = ListingTableUrl::try_new(url, None)?;
+                let reader =
+                    FileReader { source: Arc::clone(file.source()), footer: Arc::clone(file.footer()) };
+                opened.insert(url.prefix().to_string(), reader);
                 Ok(TrialsFile {
-                    url: ListingTableUrl::try_new(url, None)?,
-                    path,
-                    length,
-                    modified,
+                    url,
+                    size: file.source().size(),
                     statistics: Arc::new(DFParquetMetadata::statistics_from_parquet_metadata(
                         file.footer(),
                         &schema,
@@ -66,7 +75,7 @@ impl TrialsTable {
                 })
             })
             .collect::<Result<Vec<_>, PointsError>>()?;
-        Ok(Self { schema, files })
+        Ok(Self { schema, files, readers: Arc::new(OpenedFiles(opened)) })
     }
 }
 
@@ -79,28 +88,68 @@ fn in_memory_schema() -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// The size and modification time of a file.
-fn file_stamp(path: &Path) -> Result<(u64, SystemTime), PointsError> {
-    let metadata = std::fs::metadata(path).map_err(PointsError::io("read", path))?;
-    Ok((metadata.len(), metadata.modified().map_err(PointsError::io("read", path))?))
+impl TrialsFile {
+    /// The file, or `None` if no row of it can match.
+    fn matching(&self, schema: &Schema, filters: &[Expr]) -> Option<PartitionedFile> {
+        if filters.iter().any(|filter| rules_out(filter, schema, &self.statistics)) {
+            return None;
+        }
+        let mut file = PartitionedFile::new(String::new(), self.size);
+        file.object_meta.location = self.url.prefix().clone();
+        Some(file.with_statistics(Arc::clone(&self.statistics)))
+    }
 }
 
-impl TrialsFile {
-    /// The current file, or `None` if no row of it can match. Another process may have replaced it since the study was
-    /// opened.
-    fn current(&self, schema: &Schema, filters: &[Expr]) -> Result<Option<PartitionedFile>, PointsError> {
-        let (length, modified) = file_stamp(&self.path)?;
-        let is_same = (length, modified) == (self.length, self.modified);
-        if is_same && filters.iter().any(|filter| rules_out(filter, schema, &self.statistics)) {
-            return Ok(None);
+/// The files of the table by DataFusion's name: what a scan reads from, instead of opening files by their path.
+#[derive(Debug)]
+struct OpenedFiles(HashMap<String, FileReader>);
+
+#[derive(Debug, Clone)]
+struct FileReader {
+    source: Arc<FileSource>,
+    footer: Arc<ParquetMetaData>,
+}
+
+impl ParquetFileReaderFactory for OpenedFiles {
+    fn create_reader(
+        &self,
+        _partition_index: usize,
+        file: PartitionedFile,
+        _metadata_size_hint: Option<usize>,
+        _metrics: &ExecutionPlanMetricsSet,
+    ) -> datafusion::common::Result<Box<dyn AsyncFileReader + Send>> {
+        let reader = self.0.get(file.object_meta.location.as_ref());
+        let unknown = || DataFusionError::Internal(format!("unknown file `{}`", file.object_meta.location));
+        Ok(Box::new(reader.ok_or_else(unknown)?.clone()))
+    }
+}
+
+impl AsyncFileReader for FileReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes, ParquetError>> {
+        self.get_byte_ranges(vec![range]).map(|read| Ok(read?.swap_remove(0))).boxed()
+    }
+
+    fn get_byte_ranges(
+        &mut self,
+        ranges: Vec<Range<u64>>,
+    ) -> BoxFuture<'_, Result<Vec<Bytes>, ParquetError>> {
+        let source = Arc::clone(&self.source);
+        // Not on the threads that other requests of a server wait for.
+        let read = tokio::task::spawn_blocking(move || {
+            ranges.iter().map(|range| source.read(range)).collect::<Result<Vec<_>, PointsError>>()
+        });
+        async move {
+            let read = read.await.map_err(|error| ParquetError::External(Box::new(error)))?;
+            read.map_err(|error| ParquetError::External(Box::new(error)))
         }
-        let mut file = PartitionedFile::new(String::new(), length);
-        file.object_meta.location = self.url.prefix().clone();
-        file.object_meta.last_modified = modified.into();
-        if is_same {
-            file = file.with_statistics(Arc::clone(&self.statistics));
-        }
-        Ok(Some(file))
+        .boxed()
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        _options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, Result<Arc<ParquetMetaData>, ParquetError>> {
+        std::future::ready(Ok(Arc::clone(&self.footer))).boxed()
     }
 }
 
@@ -165,21 +214,22 @@ impl TableProvider for TrialsTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-        let mut source = ParquetSource::new(Arc::clone(&self.schema));
+        let readers: Arc<dyn ParquetFileReaderFactory> = Arc::clone(&self.readers) as _;
+        let mut source = ParquetSource::new(Arc::clone(&self.schema))
+            .with_table_parquet_options(state.table_options().parquet.clone())
+            .with_parquet_file_reader_factory(readers);
         if let Some(filter) = conjunction(filters.to_vec()) {
             let columns = Arc::clone(&self.schema).to_dfschema()?;
             source = source.with_predicate(state.create_physical_expr(filter, &columns)?);
         }
-        let files = self.files.iter().filter_map(|file| file.current(&self.schema, filters).transpose());
-        let files = files.collect::<Result<Vec<_>, PointsError>>();
-        let files = FileGroup::new(files.map_err(|error| DataFusionError::External(Box::new(error)))?);
+        let files = self.files.iter().filter_map(|file| file.matching(&self.schema, filters));
+        let files = FileGroup::new(files.collect());
         let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
             .with_file_groups(files.split_files(state.config().target_partitions()))
             .with_projection_indices(projection.cloned())?
             // Filters are applied after the scan, so a scan with a filter can't stop at the limit.
             .with_limit(limit.filter(|_| filters.is_empty()))
             .build();
-        let parquet = ParquetFormat::default().with_options(state.table_options().parquet.clone());
-        parquet.create_physical_plan(state, scan).await
+        Ok(DataSourceExec::from_data_source(scan))
     }
 }

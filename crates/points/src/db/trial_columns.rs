@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::DataFrame;
-use futures_util::StreamExt;
+use reasonscape_providers::Usage;
 use reasonscape_stats::Mode;
 use reasonscape_stats::Outcome;
 
 use super::PointsDb;
-use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn};
+use super::columns::{IntColumn, OutcomeColumn, RealColumn, TextColumn, next_batch};
 use crate::query_threads::execute_stream;
 use crate::{BoxFuture, Column, Filter, PointsError};
 
@@ -31,6 +31,14 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The largest value that is believed. Files of earlier versions have whatever an endpoint claimed.
+    fn max_value(self) -> i64 {
+        match self {
+            Self::CompletionTokens | Self::ReasoningTokens => Usage::MAX_TOKENS as i64,
+            Self::ReasoningChars | Self::AnswerChars | Self::CompressedSize => i64::MAX,
+        }
+    }
+
     fn column_name(self) -> &'static str {
         match self {
             Self::CompletionTokens => "completion_tokens",
@@ -102,7 +110,11 @@ impl TrialColumns {
             }));
         }
         for (measure, values) in &mut self.measures {
+            let start = values.len();
             IntColumn::new(batch, measure.column_name()).append_to(values, -1);
+            for value in values[start..].iter_mut().filter(|value| **value > measure.max_value()) {
+                *value = -1;
+            }
         }
         Ok(())
     }
@@ -129,7 +141,7 @@ impl PointsDb {
             let trials = self.trials_of(filter).await?.select_columns(&columns)?;
             let mut batches = execute_stream(trials).await?;
             let mut found: BTreeMap<(String, String), TrialColumns> = BTreeMap::new();
-            while let Some(batch) = batches.next().await {
+            while let Some(batch) = next_batch(&mut batches).await {
                 let batch = batch?;
                 let [evals, tasks] = ["eval_id", "base_task"].map(|name| TextColumn::new(&batch, name));
                 // A file holds one evaluation and one task, so rows that belong together are mostly adjacent.

@@ -26,7 +26,8 @@ pub(super) fn larger_unit(
     writer: &UnitWriter,
     provenance: &Provenance,
 ) -> Option<(KeptUnit, TrialCounts)> {
-    let file = |kind: FileKind| inspect(&kind.path(study, &writer.eval().eval_id, writer.task()), kind).ok();
+    let file =
+        |kind: FileKind| inspect(&kind.path(study, &writer.eval().eval_id, writer.task()), kind, None).ok();
     let (trials, points): (FileInfo, FileInfo) = (file(FileKind::Trials)?, file(FileKind::Points)?);
     let counts = stored_counts(&points).ok()??;
     let found = writer.trial_count();

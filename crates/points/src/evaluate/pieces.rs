@@ -34,6 +34,8 @@ pub(super) struct Piece<'p> {
 pub(super) struct ScoredPiece {
     pub(super) trials: Vec<Trial>,
     pub(super) walked: Walked,
+    /// Trials whose reply claimed more tokens than any model has.
+    pub(super) implausible_usage: u64,
     /// The trials as lines, if requested.
     pub(super) answers: Vec<u8>,
 }
@@ -109,10 +111,11 @@ impl<'s> PieceScorer<'s> {
             let Piece { point, problems, .. } = piece;
             let planned = self.study.count_at(point, self.selection);
             let (mut trials, mut answers) = (Vec::new(), Vec::new());
-            let mut bytes = 0;
+            let (mut bytes, mut implausible_usage) = (0, 0);
             let mut visit = |scored: ScoredTrial<'_>| {
                 let completion = scored.completion;
                 bytes += completion.content.len() + completion.reasoning.as_ref().map_or(0, String::len);
+                implausible_usage += u64::from(completion.has_implausible_usage);
                 if let Some(format) = self.format {
                     format(eval, &scored, &mut answers);
                 }
@@ -128,7 +131,7 @@ impl<'s> PieceScorer<'s> {
             let done = planned_here * u64::from(self.study.repeats);
             self.progress.done.fetch_add(done, Ordering::Relaxed);
             self.progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-            Ok(ScoredPiece { trials, walked, answers })
+            Ok(ScoredPiece { trials, walked, implausible_usage, answers })
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,6 +11,7 @@ use reasonscape_cache::{Cache, Entry, Importer, Response, Watermark};
 use reasonscape_core::{CacheKey, EntryId};
 use reasonscape_core::{Json, Outcome, cache_key, canonical_json};
 use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
+use reasonscape_providers::Usage;
 use reasonscape_stats::Confidence;
 use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_study::EvalId;
@@ -18,6 +20,7 @@ use serde_json::{Value, json};
 use super::ImportedUnit;
 use crate::evaluate::char_count;
 use crate::gzip_size::GzipSizer;
+use crate::publish::Publication;
 use crate::{EvalInfo, PointTrials, PointsError, Provenance, Trial, TrialCounts, Truncation, UnitWriter};
 use reasonscape_ingest::Progress;
 
@@ -27,6 +30,7 @@ struct IngestedTrial {
     entry: Entry,
     score: f64,
     is_correct: bool,
+    has_implausible_usage: bool,
 }
 
 /// Builds trials and cache entries from the samples of one log.
@@ -55,6 +59,12 @@ impl TrialBuilder {
         let request = self.stored_request(&sample);
         let cache_key = CacheKey::from_canonical_json(&request);
         let body = self.stored_reply(&sample);
+        let usage = Usage {
+            prompt_tokens: sample.prompt_tokens,
+            completion_tokens: sample.completion_tokens,
+            reasoning_tokens: sample.reasoning_tokens,
+        };
+        let (usage, has_implausible_usage) = usage.split_implausible();
         let reply = sample.replies.first().copied().unwrap_or_default();
         let response = Response {
             status: 200,
@@ -70,9 +80,9 @@ impl TrialBuilder {
                 repeat: sample.repeat,
                 status,
                 guess: sample.guess,
-                prompt_tokens: sample.prompt_tokens,
-                completion_tokens: sample.completion_tokens,
-                reasoning_tokens: sample.reasoning_tokens,
+                prompt_tokens: usage.prompt_tokens,
+                completion_tokens: usage.completion_tokens,
+                reasoning_tokens: usage.reasoning_tokens,
                 latency_ms: sample.latency_ms,
                 received_ms: sample.received_ms,
                 reasoning_chars: char_count(sample.reasoning.unwrap_or_default()),
@@ -89,6 +99,7 @@ impl TrialBuilder {
             entry: Entry { id, request, response },
             score: sample.score,
             is_correct: self.info.threshold.is_correct(sample.score)?,
+            has_implausible_usage,
         })
     }
 
@@ -158,6 +169,8 @@ impl TrialBuilder {
             truncation: self.truncation(),
             entries: None,
             max_tokens: None,
+            damaged: None,
+            implausible_usage: None,
         }
     }
 
@@ -197,6 +210,7 @@ struct IngestSummary {
     score_sum: f64,
     partial: u64,
     truncated_correct: u64,
+    implausible_usage: u64,
     skipped: BTreeMap<&'static str, u64>,
 }
 
@@ -206,9 +220,10 @@ pub(super) fn ingest(
     study: &Path,
     cache: &Cache,
     progress: &Progress,
+    publication: &Arc<Publication>,
 ) -> Result<Option<ImportedUnit>, PointsError> {
     let builder = TrialBuilder::new(log.info());
-    let writer = TrialWriter::new(&builder, study, cache)?;
+    let writer = TrialWriter::new(&builder, study, cache, publication)?;
     let summary = std::thread::scope(|scope| {
         // No batch waits in the channel: samples can be large, and one batch is read while another is written.
         let (sender, receiver) = sync_channel(0);
@@ -249,9 +264,14 @@ struct TrialWriter {
 }
 
 impl TrialWriter {
-    fn new(builder: &TrialBuilder, study: &Path, cache: &Cache) -> Result<Self, PointsError> {
+    fn new(
+        builder: &TrialBuilder,
+        study: &Path,
+        cache: &Cache,
+        publication: &Arc<Publication>,
+    ) -> Result<Self, PointsError> {
         Ok(Self {
-            writer: UnitWriter::new(study, builder.eval.clone(), &builder.info.task)?,
+            writer: UnitWriter::within(publication, study, builder.eval.clone(), &builder.info.task)?,
             importer: cache.importer()?,
             seen: HashSet::new(),
             problems: HashMap::new(),
@@ -261,6 +281,7 @@ impl TrialWriter {
                 score_sum: 0.0,
                 partial: 0,
                 truncated_correct: 0,
+                implausible_usage: 0,
                 skipped: BTreeMap::new(),
             },
         })
@@ -277,7 +298,8 @@ impl TrialWriter {
                     SampleResult::OtherFilter => {}
                     SampleResult::Skipped(reason) => self.skip(reason),
                     SampleResult::Mapped(ingested) => {
-                        let IngestedTrial { trial, entry, score, is_correct } = *ingested;
+                        let IngestedTrial { trial, entry, score, is_correct, has_implausible_usage } =
+                            *ingested;
                         if !self.seen.insert((trial.index, trial.repeat)) {
                             self.skip(skip_reason::DUPLICATE);
                             continue;
@@ -285,6 +307,7 @@ impl TrialWriter {
                         self.importer.add(&entry)?;
                         let summary = &mut self.summary;
                         summary.score_sum += score;
+                        summary.implausible_usage += u64::from(has_implausible_usage);
                         let [n, correct] = self.problems.entry(trial.index).or_default();
                         (*n, *correct) = (*n + 1, *correct + u64::from(is_correct));
                         summary.partial += u64::from(score != 0.0 && score != 1.0);
@@ -310,7 +333,8 @@ impl TrialWriter {
         let found = self.seen.len() as u64 + skipped;
         self.writer.write_point(point(planned.max(found), Vec::new()))?;
         self.importer.finish()?;
-        self.summary.counts = self.writer.finish(provenance)?;
+        let implausible_usage = Some(self.summary.implausible_usage).filter(|count| *count > 0);
+        self.summary.counts = self.writer.replace(&Provenance { implausible_usage, ..provenance.clone() })?;
         for [n, correct] in self.problems.into_values() {
             self.summary.accuracy.add(n, correct)?;
         }

@@ -11,6 +11,7 @@ mod files;
 mod filter;
 mod gzip_size;
 mod import;
+mod manifest;
 mod outcomes;
 mod paired;
 mod queries;

@@ -73,6 +73,8 @@ pub(crate) fn provenance(evaluated_ms: i64) -> Provenance {
         truncation: Truncation::Known,
         entries: None,
         max_tokens: None,
+        damaged: None,
+        implausible_usage: None,
     }
 }
 

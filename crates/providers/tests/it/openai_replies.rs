@@ -33,6 +33,7 @@ fn parses_openai_chat_completions() {
             usage: usage(19, 210, Some(192)),
             logprobs: None,
             model: Some("gpt-5-mini-2025-08-07".into()),
+            has_implausible_usage: false,
         }
     );
 }
@@ -216,4 +217,43 @@ fn parses_replies_of_other_openai_compatible_servers() {
         &json!({ "choices": [{ "message": { "role": "assistant", "content": "42" }, "finish_reason": "eos_token" }] }),
     );
     assert_eq!(tgi.finish, Finish::Stop);
+}
+
+#[test]
+fn implausible_token_counts_are_absent() {
+    let reply = |prompt: Value, completion: Value, reasoning: Value| {
+        let details = json!({ "reasoning_tokens": reasoning });
+        let usage = json!({ "prompt_tokens": prompt, "completion_tokens": completion, "completion_tokens_details": details });
+        let choice = json!({ "message": { "content": "42" }, "finish_reason": "stop" });
+        parse_ok(CHAT, &json!({ "choices": [choice], "usage": usage }))
+    };
+    let most = Usage::MAX_TOKENS;
+    let completion = reply(json!(7), json!(most), json!(most));
+    assert_eq!((completion.usage, completion.has_implausible_usage), (usage(7, most, Some(most)), false));
+    for absurd in [json!(most + 1), json!(9_000_000_000_000_000_000_u64), json!(u64::MAX), json!(1e12)] {
+        let completion = reply(json!(7), absurd.clone(), json!(3));
+        let expected = Usage { prompt_tokens: Some(7), completion_tokens: None, reasoning_tokens: Some(3) };
+        assert_eq!((completion.usage, completion.has_implausible_usage), (expected, true), "{absurd}");
+        assert_eq!(completion.content, "42", "the answer counts");
+    }
+}
+
+#[test]
+fn an_error_beside_choices_is_an_error_when_it_arrives() {
+    let choice = json!({ "message": { "content": "42" }, "finish_reason": "stop" });
+    let body = |error: Value| json!({ "choices": [choice], "error": error }).to_string().into_bytes();
+    for (error, is_retryable) in [
+        (json!({ "message": "upstream lost", "code": 502 }), true),
+        (json!({ "message": "slow down", "type": "rate_limit_exceeded" }), true),
+        (json!("the backend is gone"), true),
+        (json!({ "message": "no such key", "code": 401 }), false),
+    ] {
+        let problem = CHAT.parse_received(200, &body(error.clone())).unwrap_err();
+        assert_eq!(problem.is_retryable(), is_retryable, "{error}: {problem}");
+        // What is stored already was accepted, and keeps its verdict.
+        assert_eq!(CHAT.parse(200, &body(error)).unwrap().content, "42");
+    }
+    for nothing in [json!(null), json!(""), json!({}), json!(false)] {
+        assert_eq!(CHAT.parse_received(200, &body(nothing)).unwrap().content, "42");
+    }
 }

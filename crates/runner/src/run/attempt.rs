@@ -47,7 +47,7 @@ impl<'s> EvalRunner<'_, 's> {
                 return Ok(self.decide(attempt, kind, problem.to_string(), None, is_down));
             }
         };
-        let problem = match self.eval.provider.parse(reply.status, &reply.body) {
+        let problem = match self.eval.provider.parse_received(reply.status, &reply.body) {
             Ok(completion) => {
                 let tokens =
                     completion.usage.completion_tokens.unwrap_or(completion.content.len() as u64 / 4);

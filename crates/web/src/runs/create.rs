@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use reasonscape_core::Item;
+use reasonscape_core::{Item, detect_scorer};
 use reasonscape_study::{Selection, check_selection};
 use reasonscape_study::{write_file, write_study};
 
@@ -63,7 +63,8 @@ impl Runs {
             return self.create_with_study(request, &home.suite.name, "suite = \"suite.toml\"", write);
         };
         let (file, lines) = (format!("{}.jsonl", run_name::slug(dataset.name())), dataset.to_lines());
-        let line = format!("dataset = \"{file}\"");
+        let scorer = dataset.scorer().map(|scorer| format!("\nscorer = \"{scorer}\"")).unwrap_or_default();
+        let line = format!("dataset = \"{file}\"{scorer}");
         self.create_with_study(request, dataset.name(), &line, |folder| {
             write_text(&folder.join(&file), &lines)
         })
@@ -84,7 +85,7 @@ impl Runs {
         };
         let lines: String = items.iter().map(Item::to_json).map(|item| format!("{item}\n")).collect();
         let copy = format!("{}.jsonl", dataset_name(&file));
-        let line = format!("dataset = \"{copy}\"");
+        let line = format!("dataset = \"{copy}\"\nscorer = \"{}\"", detect_scorer(&items).scorer);
         self.create_with_study(request, &dataset_name(&file), &line, |folder| {
             write_text(&folder.join(&copy), &lines)
         })

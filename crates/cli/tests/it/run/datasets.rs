@@ -350,3 +350,55 @@ fn never_replaces_a_file_of_the_folder() {
     assert!(run.stderr.contains("already exists"), "{run:?}");
     assert_eq!(fs::read(&own).unwrap(), fs::read(example("word-problems.jsonl")).unwrap());
 }
+
+#[test]
+fn scores_with_the_chosen_or_detected_scorer() {
+    let env = DatasetEnv::word_problems();
+    let file = example("word-problems.jsonl");
+    let study_toml = || fs::read_to_string(env.study().join("study.toml")).unwrap();
+    let scored_by = || {
+        let mut names: Vec<Value> = env.answers().iter().map(|answer| answer["scored_by"].clone()).collect();
+        names.dedup();
+        names
+    };
+
+    let run = env.run(&file, &["sim-p1", "sim-p0"], WORD_PROBLEMS);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stderr.contains("answers are scored by `numeric`, because all targets are numbers"),
+        "{run:?}"
+    );
+    assert!(study_toml().contains("scorer = \"numeric\""), "{}", study_toml());
+    assert_eq!(scored_by(), [json!("numeric")]);
+
+    let chosen = [WORD_PROBLEMS, &["--scorer", "exact"]].concat();
+    let said = env.done(&file, &["sim-p1", "sim-p0"], &chosen);
+    assert_eq!(
+        (&of(&said, "sim-p1")["accuracy"], &of(&said, "sim-p0")["accuracy"]),
+        (&json!(1.0), &json!(0.0))
+    );
+    assert!(study_toml().contains("scorer = \"exact\""), "{}", study_toml());
+    assert_eq!(scored_by(), [json!("exact")]);
+
+    // A study without the key is compared as before scorers existed.
+    fs::write(env.study().join("study.toml"), study_toml().replace("scorer = \"exact\"\n", "")).unwrap();
+    env.done(&file, &["sim-p1", "sim-p0"], WORD_PROBLEMS);
+    assert_eq!(scored_by(), [Value::Null]);
+
+    let wrong = env.run(&file, &["sim-p1"], &[WORD_PROBLEMS, &["--scorer", "nummeric"]].concat());
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert!(wrong.stderr.contains("did you mean `numeric`?"), "{wrong:?}");
+}
+
+#[test]
+fn names_the_line_of_a_target_that_extraction_cuts_apart() {
+    let env = DatasetEnv::word_problems();
+    let lines = "{\"input\": \"Which?\", \"target\": \"Oslo\"}\n{\"input\": \"What?\", \"target\": \"The answer is: 7\"}\n";
+    let file = env.file("cut.jsonl", lines);
+    let run = env.run(&file, &["sim-p1"], &["--scorer", "exact"]);
+    assert!(
+        run.stderr.contains("line 2: target `The answer is: 7` is not found by the extraction"),
+        "{run:?}"
+    );
+    assert!(!run.stderr.contains("line 1:"), "{run:?}");
+}

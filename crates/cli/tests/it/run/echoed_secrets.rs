@@ -151,6 +151,12 @@ fn repeated_headers_appear_nowhere() {
     *server.place.lock().unwrap() = "error";
     let variables = [("PEOPLES_KEY", KEY), ("TEAM_SECRET", HEADER), ("RUST_LOG", "trace")];
     let (mut child, url) = start_server(&["serve", path, "--port", "0"], &variables);
+    // Read all the time, since the server waits while the pipe is full.
+    let mut stderr = child.stderr.take().unwrap();
+    let log = std::thread::spawn(move || {
+        let mut log = Vec::new();
+        stderr.read_to_end(&mut log).map(|_| log)
+    });
     let address = url.strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
     let request = |method: &str, path: &str, body: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
@@ -190,9 +196,8 @@ fn repeated_headers_appear_nowhere() {
         }
     }
     child.kill().unwrap();
-    let mut log = Vec::new();
-    child.stderr.take().unwrap().read_to_end(&mut log).unwrap();
     child.wait().unwrap();
+    let log = log.join().unwrap().unwrap();
     assert_no_secret(&log, "log of the server");
     assert_no_secret(&everything(folder.path()), "files of the server");
 }

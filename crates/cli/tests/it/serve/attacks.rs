@@ -37,7 +37,7 @@ fn survives_queries_with_thousands_of_values() {
     gets(&format!("/api/v1/evals?filter=model={}", list(900, |n| format!("m{n}*"))), nothing);
     gets(&format!("/api/v1/tasks?{}", repeated("filter", 1_700, |_| "model=a".to_owned())), nothing);
     gets(&format!("/explorer?{}", repeated("task", 3_000, |_| "t".to_owned())), "unknown task");
-    gets(&format!("/explorer?{}", repeated("eval", 900, |n| format!("e{n}"))), "unknown evaluation");
+    gets(&format!("/explorer?{}", repeated("eval", 900, |n| format!("e{n}"))), "Explorer");
     gets(&format!("/api/v1/trials?{}", repeated("eval", 3_000, |_| "a".to_owned())), "\"total\":0");
     gets(
         &format!("/api/v1/trials?{}", repeated("params", 900, |n| format!("length%3D{n}.."))),

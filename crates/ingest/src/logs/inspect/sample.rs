@@ -251,8 +251,8 @@ impl Sample<'_> {
             finish: if is_truncated { "length".to_owned() } else { stop.to_owned() },
             prompt_tokens: tokens(|usage| {
                 let cached =
-                    usage.input_tokens_cache_read.unwrap_or(0) + usage.input_tokens_cache_write.unwrap_or(0);
-                usage.input_tokens.map(|tokens| tokens + cached)
+                    [usage.input_tokens_cache_read, usage.input_tokens_cache_write].into_iter().flatten();
+                usage.input_tokens.map(|tokens| cached.fold(tokens, u64::saturating_add))
             }),
             completion_tokens: tokens(|usage| usage.output_tokens),
             reasoning_tokens: tokens(|usage| usage.reasoning_tokens),

@@ -111,9 +111,9 @@ fn finds_a_duplicate_among_many_columns_at_once() {
 
 #[test]
 fn stops_reading_when_the_client_is_gone() {
-    let env = env();
-    // Rows without cost in memory, and so many that reading them takes much longer than the test waits.
-    let rows = 2_000_000;
+    // Enough memory for all rows, which take much longer to read than the test waits.
+    let env = RunsEnv::with("", None, &[("REASONSCAPE_MEMORY_LIMIT", "64GiB")]);
+    let rows = 4_000_000;
     let bomb = parquet(vec![("input", repeated("x", rows)), ("target", repeated("1", rows))], true);
     let cpu = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", env.server.child.id())).unwrap();

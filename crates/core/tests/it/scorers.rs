@@ -1,0 +1,168 @@
+//! The scorers against a corpus of replies that was labeled by hand.
+
+use std::collections::BTreeMap;
+
+use reasonscape_core::{
+    AnswerType, Dataset, Outcome, Parameter, Params, PyRandom, Reply, Scorer, Task, Test, detect_scorer,
+    extract, score,
+};
+use serde_json::Value;
+
+/// A task that asks nothing, for its `check`.
+struct Generated(AnswerType);
+
+impl Task for Generated {
+    fn name(&self) -> &'static str {
+        "generated"
+    }
+
+    fn description(&self) -> &'static str {
+        "Compares answers of one type."
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        &[]
+    }
+
+    fn answer_type(&self) -> AnswerType {
+        self.0
+    }
+
+    fn generate(&self, _: &Params, _: &mut PyRandom) -> Test {
+        unreachable!("only checks answers")
+    }
+}
+
+fn answer_type(kind: &str) -> AnswerType {
+    match kind {
+        "integer" => AnswerType::Integer,
+        "list" => AnswerType::List,
+        "symbols" => AnswerType::Symbols,
+        "date" => AnswerType::Date,
+        "json" => AnswerType::Json,
+        "cell" => AnswerType::Cell,
+        "boolean" => AnswerType::Boolean,
+        "choice" => AnswerType::Choice,
+        other => panic!("unknown answer type {other}"),
+    }
+}
+
+fn is_correct(scorer: &str, reply: &str, test: &Test) -> bool {
+    let Some(answer) = extract(&Reply::from(reply)).answer else { return false };
+    match scorer.strip_prefix("generated:") {
+        Some(kind) => Generated(answer_type(kind)).check(&answer, test),
+        None => scorer.parse::<Scorer>().unwrap().score(&answer, test).is_correct,
+    }
+}
+
+fn corpus() -> Vec<(Value, Test)> {
+    include_str!("../corpus/scorers.jsonl")
+        .lines()
+        .map(|line| {
+            let case: Value = serde_json::from_str(line).unwrap();
+            let mut test = Test::free_form(String::new(), case["target"].as_str().unwrap());
+            if let Some(options) = case["options"].as_array() {
+                test.options = options.iter().map(|option| option.as_str().unwrap().to_owned()).collect();
+            }
+            (case, test)
+        })
+        .collect()
+}
+
+#[test]
+fn labeled_replies_are_scored_as_labeled() {
+    let corpus = corpus();
+    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (case, test) in &corpus {
+        let (scorer, reply) = (case["scorer"].as_str().unwrap(), case["reply"].as_str().unwrap());
+        let correct = is_correct(scorer, reply, test);
+        if correct != (case["verdict"] == "correct") {
+            let found = extract(&Reply::from(reply)).answer;
+            let what = if correct { "accepted" } else { "refused" };
+            wrong.entry(scorer.to_owned()).or_default().push(format!("{what} {case} found {found:?}"));
+        }
+    }
+    let count: usize = wrong.values().map(Vec::len).sum();
+    let lines: Vec<String> = wrong.into_values().flatten().collect();
+    assert!(count == 0, "{count} of {}\n{}", corpus.len(), lines.join("\n"));
+}
+
+/// Targets in the shapes of twenty datasets, each with a wrong answer of the same shape.
+const LAYOUTS: [(&str, &str, &str); 20] = [
+    ("plain number", r#"{"input": "?", "target": "42"}"#, "43"),
+    ("number with unit", r#"{"input": "?", "target": "42 km"}"#, "41 km"),
+    ("currency", r#"{"input": "?", "target": "$1,000"}"#, "$1,009"),
+    ("number in JSON", r#"{"input": "?", "target": 0.5}"#, "0.25"),
+    ("percentage", r#"{"input": "?", "target": "20%"}"#, "21%"),
+    ("formula in dollar signs", r#"{"input": "?", "target": "$10-4 n$"}"#, "$10+4 n$"),
+    ("fraction", r#"{"input": "?", "target": "\\frac{3}{4}"}"#, r"\frac{4}{3}"),
+    ("interval", r#"{"input": "?", "target": "(-\\infty, 3]"}"#, r"(-\infty, 3)"),
+    ("solutions", r#"{"input": "?", "target": "$x=1, x=2$"}"#, "$x=1, x=3$"),
+    ("boxed", r#"{"input": "?", "target": "\\boxed{\\sqrt{2}}"}"#, r"\boxed{\sqrt{3}}"),
+    ("boxed letter", r#"{"input": "?", "target": "\\boxed{D}"}"#, "C"),
+    ("letter in brackets", r#"{"input": "?", "target": "(B)"}"#, "(A)"),
+    ("options and letter", r#"{"input": "?", "options": ["x", "y", "z"], "target": "B"}"#, "C"),
+    ("options and index", r#"{"input": "?", "options": ["rain", "rain or snow"], "target": 1}"#, "rain"),
+    (
+        "options with labels",
+        r#"{"input": "?", "options": {"text": ["wood", "iron"], "label": ["1", "2"]}, "target": "2"}"#,
+        "wood",
+    ),
+    ("yes or no", r#"{"input": "?", "target": "No"}"#, "Yes"),
+    ("truth value in JSON", r#"{"input": "?", "target": true}"#, "False"),
+    ("text with a period", r#"{"input": "?", "target": "In the harbor."}"#, "In the city."),
+    ("several targets", r#"{"input": "?", "target": ["Oslo", "Oslo, Norway"]}"#, "Bergen"),
+    ("JSON value", r#"{"input": "?", "target": "{\"a\": [1, 2]}"}"#, r#"{"a": [2, 1]}"#),
+];
+
+#[test]
+fn model_that_always_answers_the_target_scores_one_and_a_wrong_one_zero() {
+    for (layout, line, wrong) in LAYOUTS {
+        let dataset = Dataset::parse("oracle", line).unwrap();
+        let detected = detect_scorer(dataset.items()).scorer;
+        let scorers = [detected, Scorer::Exact, Scorer::Math];
+        for scorer in scorers {
+            let dataset = dataset.clone().with_scorer(scorer);
+            for task in dataset.tasks() {
+                let test = &task.items()[0].test;
+                for frame in ["@", "Answer: @", "The answer is @.", "So \\boxed{@}", "<answer>@</answer>"] {
+                    let is_correct = |answer: &str| {
+                        let reply = frame.replace('@', answer);
+                        let (outcome, _) = score(&**task, test, &Reply::from(reply.as_str()), false);
+                        outcome == Outcome::Correct
+                    };
+                    assert!(is_correct(&test.target), "{layout}, {scorer}: {frame} of {}", test.target);
+                    assert!(!is_correct(wrong), "{layout}, {scorer}: {frame} of {wrong}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scorers_are_detected_from_targets() {
+    for (expected, lines) in [
+        ("numeric", r#"{"input": "?", "target": "$1,000"}"#),
+        ("math", r#"{"input": "?", "target": "\\frac{1}{2}"}"#),
+        ("choice", r#"{"input": "?", "target": "\\boxed{D}"}"#),
+        ("choice", r#"{"input": "?", "options": ["x", "y"], "target": "x"}"#),
+        ("yes_no", r#"{"input": "?", "target": "Yes"}"#),
+        ("json", r#"{"input": "?", "target": "[1, 2]"}"#),
+        ("exact", r#"{"input": "?", "target": "Oslo"}"#),
+        ("exact", "{\"input\": \"?\", \"target\": \"Oslo\"}\n{\"input\": \"?\", \"target\": \"7\"}"),
+    ] {
+        let dataset = Dataset::parse("mine", lines).unwrap();
+        assert_eq!(detect_scorer(dataset.items()).scorer.name(), expected, "{lines}");
+    }
+}
+
+#[test]
+fn row_scorer_overrides_the_scorer_of_the_dataset() {
+    let lines = "{\"input\": \"a?\", \"target\": \"7\"}\n{\"input\": \"b?\", \"target\": \"7\", \"scorer\": \"exact\"}";
+    let dataset = Dataset::parse("mine", lines).unwrap();
+    let version = dataset.tasks()[0].version();
+    let dataset = dataset.with_scorer("numeric".parse().unwrap());
+    let names: Vec<&str> = dataset.items().map(|item| item.test.scorer.unwrap().name()).collect();
+    assert_eq!(names, ["numeric", "exact"]);
+    assert_eq!(dataset.tasks()[0].version(), version);
+}
