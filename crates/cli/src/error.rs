@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use reasonscape_analysis::AnalysisError;
 use reasonscape_cache::CacheError;
 use reasonscape_ingest::IngestError;
+use reasonscape_limits::is_too_large;
 use reasonscape_pipeline::{PipelineError, ResultsError};
 use reasonscape_points::PointsError;
 use reasonscape_runner::RunError;
@@ -52,6 +53,7 @@ impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ if is_too_large(&error) => Self::Input(error.into()),
             _ => Self::Internal(error.into()),
         }
     }
@@ -87,6 +89,7 @@ impl From<AnalysisError> for CliError {
             AnalysisError::Write(error) => error.into(),
             AnalysisError::Stopped => Self::Interrupted,
             error @ (AnalysisError::Input(_) | AnalysisError::Open { .. }) => Self::Input(error.into()),
+            AnalysisError::Read { ref source, .. } if is_too_large(source) => Self::Input(error.into()),
             error => Self::Internal(error.into()),
         }
     }
@@ -180,6 +183,7 @@ fn print_labeled(color: AnsiColor, label: &str, message: impl Display) {
     use std::io::Write;
 
     let style = Style::new().bold().fg_color(Some(color.into()));
+    let message = crate::output::on_terminal(&std::io::stderr(), message.to_string());
     // A closed standard error leaves nowhere to report the failure.
     let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {message}");
 }

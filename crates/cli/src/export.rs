@@ -79,7 +79,7 @@ impl Export {
                 exported
             }
             (None, None) => {
-                let mut stdout = BufWriter::new(std::io::stdout().lock());
+                let mut stdout = BufWriter::new(crate::output::stdout());
                 let exported = lines(&mut stdout)?;
                 stdout.flush()?;
                 exported

@@ -45,7 +45,7 @@ impl Generate {
         let given = Json::parse(&self.params)
             .map_err(|error| CliError::input(format!("invalid JSON in `--params`: {error}")))?;
         let params = Params::new(task, &given).map_err(CliError::input)?;
-        let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let mut stdout = std::io::BufWriter::with_capacity(1 << 16, crate::output::stdout());
         for (index, test) in TestStream::new(task, &params, self.seed).take(self.count).enumerate() {
             let line = Line {
                 index,

@@ -22,6 +22,7 @@ mod init;
 mod key;
 mod logging;
 mod manual;
+mod memory_limit;
 mod metrics;
 mod mode;
 mod output;
@@ -39,12 +40,12 @@ mod suite;
 mod tasks;
 mod verify;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use reasonscape_limits::{max_file_bytes, read_to_end};
 
 use crate::error::CliError;
 use crate::output::Format;
@@ -66,6 +67,12 @@ struct Cli {
     /// `RUST_LOG`; without it, nothing is logged.
     #[arg(long, global = true, value_name = "LEVEL")]
     log: Option<String>,
+    /// Memory that inputs and queries may take at once, e.g. `512MiB` or `4GiB`.
+    ///
+    /// Input that would take more is refused. Files that are read in parts may have any size. Defaults to the environment
+    /// variable `REASONSCAPE_MEMORY_LIMIT`, or 1GiB.
+    #[arg(long, global = true, value_name = "SIZE")]
+    memory_limit: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -172,7 +179,7 @@ fn run() -> Result<(), CliError> {
         let unused = unused_format(&matches);
         Cli::from_arg_matches(&matches).map(|cli| (cli, unused))
     });
-    let Cli { global, log, command } = match parsed {
+    let Cli { global, log, memory_limit, command } = match parsed {
         Ok((_, Some(unused))) => return Err(CliError::input(unused)),
         Ok((cli, None)) => cli,
         Err(error)
@@ -193,6 +200,7 @@ fn run() -> Result<(), CliError> {
         clap::ColorChoice::Auto => {}
     }
     crate::logging::start(log.as_deref(), |problem| global.note(problem))?;
+    memory_limit::set(memory_limit.as_deref())?;
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),
@@ -230,7 +238,10 @@ fn clap_command() -> clap::Command {
 /// Runs a future to completion on a multi-threaded runtime.
 fn wait_for<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(work)
+    let result = runtime.block_on(work);
+    // A query that was given up may still compute.
+    runtime.shutdown_background();
+    result
 }
 
 /// Clap's message as one line: the error, then its tip, without the usage.
@@ -250,11 +261,10 @@ fn one_line(error: &clap::Error) -> String {
 /// Reads a file, or standard input for `-`; returns the name for errors and the text.
 fn read_input(path: &Path) -> Result<(String, String), CliError> {
     let (name, bytes) = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().read_to_end(&mut bytes).map(|_| bytes);
-        ("standard input".to_owned(), read)
+        ("standard input".to_owned(), read_to_end(std::io::stdin(), max_file_bytes()))
     } else {
-        (format!("`{}`", path.display()), std::fs::read(path))
+        let file = std::fs::File::open(path);
+        (format!("`{}`", path.display()), file.and_then(|file| read_to_end(file, max_file_bytes())))
     };
     let bytes = bytes.with_context(|| format!("failed to read {name}")).map_err(CliError::Input)?;
     match String::from_utf8(bytes) {

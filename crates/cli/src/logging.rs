@@ -1,5 +1,8 @@
 //! Logging to standard error.
 
+use std::io::{self, Write};
+
+use reasonscape_runner::redact_text;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -26,12 +29,42 @@ pub(crate) fn start(levels: Option<&str>, note: impl FnOnce(String)) -> Result<(
         (None, _) => return Ok(()),
     };
     // Reporting a failed write to standard error would panic.
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).log_internal_errors(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(LogWriter::new).log_internal_errors(false);
     tracing_subscriber::registry()
         .with(targets)
         .with(lines)
         .try_init()
         .map_err(|error| CliError::Internal(error.into()))
+}
+
+/// One line of the log, written when it is complete: without secrets that a server repeated, and on a terminal with
+/// visible control characters.
+struct LogWriter(Vec<u8>);
+
+impl LogWriter {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogWriter {
+    fn drop(&mut self) {
+        let text = String::from_utf8_lossy(&self.0);
+        let text = crate::output::on_terminal(&io::stderr(), redact_text(&text).into_owned());
+        // A closed standard error leaves nowhere to report the failure.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
 }
 
 /// Whether logging is on: log lines would break progress bars.

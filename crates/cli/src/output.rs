@@ -1,9 +1,10 @@
 //! Prints tables in the four output formats.
 
-use std::io::Write;
+use std::io::{IsTerminal, StdoutLock, Write};
 use std::path::Path;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
+use reasonscape_core::escape_invisible;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
@@ -58,8 +59,13 @@ fn as_text(data: &Table) -> String {
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(&data.columns()[..shown]);
+    let is_terminal = std::io::stdout().is_terminal();
     for row in data.display_rows() {
-        table.add_row(&row[..shown]);
+        // Before the layout, which depends on the width of the text.
+        match is_terminal {
+            true => table.add_row(row[..shown].iter().map(|cell| escape_invisible(cell).into_owned())),
+            false => table.add_row(&row[..shown]),
+        };
     }
     for index in 0..shown {
         let column = table.column_mut(index).expect("the header has this column");
@@ -98,9 +104,56 @@ pub(crate) fn print_table(
     print(format, &if format == Format::Csv { export() } else { display() }, json)
 }
 
+/// Standard output. On a terminal, control characters are made visible, since names and answers of models may contain
+/// sequences that move the cursor, change the title or write to the clipboard. Files and pipes get every byte.
+pub(crate) fn stdout() -> VisibleWriter<StdoutLock<'static>> {
+    VisibleWriter::new(std::io::stdout().lock())
+}
+
+/// A text for this stream: with visible control characters on a terminal, else unchanged.
+pub(crate) fn on_terminal(stream: &impl IsTerminal, text: String) -> String {
+    if stream.is_terminal() { escape_invisible(&text).into_owned() } else { text }
+}
+
+/// Makes control characters visible if the stream is a terminal.
+pub(crate) struct VisibleWriter<W> {
+    stream: W,
+    is_terminal: bool,
+    /// The beginning of a character whose end is not written yet.
+    partial: Vec<u8>,
+}
+
+impl<W: Write + IsTerminal> VisibleWriter<W> {
+    pub(crate) fn new(stream: W) -> Self {
+        let is_terminal = stream.is_terminal();
+        Self { stream, is_terminal, partial: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for VisibleWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.is_terminal {
+            return self.stream.write(bytes);
+        }
+        self.partial.extend_from_slice(bytes);
+        let complete = match std::str::from_utf8(&self.partial) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.partial.len(),
+        };
+        let rest = self.partial.split_off(complete);
+        let text = std::mem::replace(&mut self.partial, rest);
+        self.stream.write_all(escape_invisible(&String::from_utf8_lossy(&text)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 /// Prints text to standard output.
 pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
 }

@@ -1,8 +1,10 @@
 //! `reasonscape sql`: SQL queries on a study or a Parquet file.
 
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
+use reasonscape_limits::{max_file_bytes, read_to_end};
 use reasonscape_points::{PointsDb, QueryResult, query_parquet_file};
 use serde_json::Value;
 
@@ -38,6 +40,9 @@ pub(super) struct Sql {
     /// Write the result to this Parquet file instead of printing it.
     #[arg(long, short, value_name = "FILE.parquet")]
     output: Option<PathBuf>,
+    /// Stop after this many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
 }
 
 /// Maximum number of rows printed as a table.
@@ -49,29 +54,39 @@ impl Sql {
             self.study.extension().is_some_and(|ending| ending == "parquet") && !self.study.is_dir();
         let query = match self.query.as_str() {
             "-" => {
-                let mut text = String::new();
-                std::io::stdin().read_to_string(&mut text)?;
-                text
+                let bytes = read_to_end(std::io::stdin(), max_file_bytes())?;
+                String::from_utf8(bytes).map_err(|_| CliError::input("the query is not UTF-8 text"))?
             }
             text => text.to_owned(),
         };
+        let timeout = self.timeout;
         super::wait_for(async {
-            let result = if is_file {
-                query_parquet_file(&self.study, &query).await?
-            } else {
-                let db = PointsDb::open(&study_folder(&self.study)?).await?;
-                for remark in db.remarks() {
-                    global.note(remark);
-                }
-                db.sql(&query).await?
-            };
-            match (&self.output, global.format) {
-                (Some(path), _) => write_parquet(result, path, global).await,
-                (None, Format::Json) => print_json(result).await,
-                (None, Format::Csv) => print_csv(result).await,
-                (None, format) => print_table(result, format, global).await,
-            }
+            let Some(seconds) = timeout else { return self.print(&query, is_file, global).await };
+            let printed = self.print(&query, is_file, global);
+            tokio::time::timeout(Duration::from_secs(seconds), printed).await.unwrap_or_else(|_| {
+                Err(CliError::Internal(anyhow::anyhow!(
+                    "the query took longer than {seconds} s; select fewer rows, or raise `--timeout`"
+                )))
+            })
         })
+    }
+
+    async fn print(&self, query: &str, is_file: bool, global: Global) -> Result<(), CliError> {
+        let result = if is_file {
+            query_parquet_file(&self.study, query).await?
+        } else {
+            let db = PointsDb::open(&study_folder(&self.study)?).await?;
+            for remark in db.remarks() {
+                global.note(remark);
+            }
+            db.sql(query).await?
+        };
+        match (&self.output, global.format) {
+            (Some(path), _) => write_parquet(result, path, global).await,
+            (None, Format::Json) => print_json(result).await,
+            (None, Format::Csv) => print_csv(result).await,
+            (None, format) => print_table(result, format, global).await,
+        }
     }
 }
 
@@ -94,7 +109,7 @@ async fn write_parquet(result: QueryResult, path: &std::path::Path, global: Glob
 /// An array of objects, one row per line.
 async fn print_json(mut result: QueryResult) -> Result<(), CliError> {
     let columns = result.columns();
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(crate::output::stdout());
     out.write_all(b"[")?;
     let mut separator = "\n";
     while let Some(rows) = result.next().await? {
@@ -114,7 +129,7 @@ async fn print_csv(mut result: QueryResult) -> Result<(), CliError> {
         csv::ErrorKind::Io(error) => error.into(),
         kind => CliError::Internal(anyhow::anyhow!("{kind:?}")),
     };
-    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
+    let mut writer = csv::Writer::from_writer(crate::output::stdout());
     writer.write_record(result.columns()).map_err(csv_error)?;
     while let Some(rows) = result.next().await? {
         for row in rows {

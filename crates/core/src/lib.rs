@@ -33,6 +33,7 @@ mod suggest;
 mod suite;
 mod task;
 pub mod tasks;
+mod visible;
 
 /// Raised manually whenever extraction or checking changes a score: trials scored under another revision are
 /// scored again. A test with a corpus of replies fails if a score changes and this doesn't.
@@ -56,3 +57,4 @@ pub use scoring::score;
 pub use suggest::{closest, closest_within};
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
 pub use task::{AnswerType, Task, Test, TestStream};
+pub use visible::escape_invisible;

@@ -1,6 +1,6 @@
 //! Arrow columns as JSON values.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, UInt64Type};
 use arrow::error::ArrowError;
@@ -73,4 +73,48 @@ pub fn column_to_json(column: &ArrayRef) -> Result<Vec<Value>, ArrowError> {
             each(&|row| Value::String(shown.value(row).to_string()))
         }
     })
+}
+
+/// An upper bound of the bytes of each value as JSON, computed without converting it.
+pub(crate) fn json_sizes(column: &ArrayRef) -> Vec<u64> {
+    fn lists<O: OffsetSizeTrait>(offsets: &[O], items: &ArrayRef) -> Vec<u64> {
+        let sizes = json_sizes(items);
+        let sum = |pair: &[O]| {
+            let items = sizes.get(pair[0].as_usize()..pair[1].as_usize()).unwrap_or_default();
+            items.iter().fold(64_u64, |sum, size| sum.saturating_add(*size).saturating_add(32))
+        };
+        offsets.windows(2).map(sum).collect()
+    }
+    let rows = 0..column.len();
+    // Text is copied once; binary becomes two digits per byte.
+    let text = |size: &dyn Fn(usize) -> usize, factor: u64| {
+        rows.clone().map(|row| (size(row) as u64).saturating_mul(factor) + 32).collect()
+    };
+    match column.data_type() {
+        data_type if data_type.is_primitive() => vec![64; column.len()],
+        DataType::Boolean | DataType::Null => vec![32; column.len()],
+        DataType::Utf8View => text(&|row| column.as_string_view().views()[row] as u32 as usize, 1),
+        DataType::BinaryView => text(&|row| column.as_binary_view().views()[row] as u32 as usize, 2),
+        DataType::Utf8 => text(&|row| column.as_string::<i32>().value_length(row) as usize, 1),
+        DataType::LargeUtf8 => text(&|row| column.as_string::<i64>().value_length(row) as usize, 1),
+        DataType::Binary => text(&|row| column.as_binary::<i32>().value_length(row) as usize, 2),
+        DataType::LargeBinary => text(&|row| column.as_binary::<i64>().value_length(row) as usize, 2),
+        DataType::FixedSizeBinary(length) => text(&|_| *length as usize, 2),
+        DataType::List(_) => lists(column.as_list::<i32>().value_offsets(), column.as_list::<i32>().values()),
+        DataType::LargeList(_) => {
+            lists(column.as_list::<i64>().value_offsets(), column.as_list::<i64>().values())
+        }
+        DataType::Struct(fields) => {
+            let names: u64 = fields.iter().map(|field| field.name().len() as u64 + 64).sum();
+            let mut sizes = vec![names + 64; column.len()];
+            for inner in column.as_struct().columns() {
+                for (size, of_inner) in sizes.iter_mut().zip(json_sizes(inner)) {
+                    *size = size.saturating_add(of_inner);
+                }
+            }
+            sizes
+        }
+        // Maps, unions and the like: no value can be longer than the escaped form of everything.
+        _ => vec![4 * column.get_array_memory_size() as u64 + 64; column.len()],
+    }
 }

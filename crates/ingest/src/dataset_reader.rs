@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use reasonscape_core::{ColumnMap, Item, LineError, PyRandom, check_items};
+use reasonscape_limits::{MemoryBudget, MemoryError};
 use regex::Regex;
 
-use crate::{IngestError, read_rows};
+use crate::tabular_reader::value_size;
+use crate::{IngestError, read_rows_within};
 
 /// Maximum number of problems listed in a message.
 const MAX_SHOWN: usize = 20;
@@ -36,17 +38,58 @@ impl DatasetFormat {
     /// # Errors
     /// A [`DatasetError`] if the file cannot be read, or with every line that is not an item.
     pub fn items(&self, file: &Path) -> Result<Vec<Item>, DatasetError> {
+        self.items_within(file, &MemoryBudget::default())
+    }
+
+    /// Same as [`items`](Self::items), with the budget of a request: it stops when that is canceled.
+    ///
+    /// # Errors
+    /// As [`items`](Self::items), and if the file needs more memory at once than the budget has.
+    pub fn items_within(&self, file: &Path, budget: &MemoryBudget) -> Result<Vec<Item>, DatasetError> {
         let target_of = |text: &str| match &self.target {
             Some(pattern) => find_target(pattern, text),
             None => Ok(text.to_owned()),
         };
         let mut items = Vec::new();
-        read_rows(file, &mut |line, row| {
-            items.push((line, row.and_then(|row| Item::read(&row, &self.columns, Some(&target_of)))));
+        // The items are kept, so a small file can become a large list.
+        let mut held = budget.hold(0).map_err(memory_error(file))?;
+        let mut failed = Ok(());
+        read_rows_within(file, budget, &mut |line, row| {
+            if failed.is_err() {
+                return;
+            }
+            let item = row.and_then(|row| Item::read(&row, &self.columns, Some(&target_of)));
+            failed = held.grow(item_size(&item));
+            if failed.is_ok() {
+                items.push((line, item));
+            } else {
+                budget.cancel();
+            }
         })
-        .map_err(DatasetError::File)?;
+        .or_else(|error| if failed.is_err() { Ok(()) } else { Err(DatasetError::File(error)) })?;
+        failed.map_err(memory_error(file))?;
         check_items(items).map_err(DatasetError::Lines)
     }
+}
+
+fn memory_error(file: &Path) -> impl FnOnce(MemoryError) -> DatasetError {
+    move |error| DatasetError::File(IngestError::io("read", file)(error.into()))
+}
+
+/// Bytes that an item takes while the items are read and checked.
+fn item_size(item: &Result<Item, String>) -> u64 {
+    let text = match item {
+        Ok(item) => {
+            let test = &item.test;
+            let lists = test.options.iter().chain(&test.alternative_targets).map(|text| text.len() + 24);
+            let optional = [&item.category, &item.context].into_iter().flatten().map(String::len);
+            let metadata = item.metadata.as_ref().map_or(0, value_size);
+            let texts = 2 * item.id.len() + item.input.len() + test.prompt.len() + test.target.len();
+            texts + lists.sum::<usize>() + optional.sum::<usize>() + metadata
+        }
+        Err(problem) => 2 * problem.len(),
+    };
+    text as u64 + 512
 }
 
 /// The name of a dataset: the file name without its extension.

@@ -44,7 +44,10 @@ impl IngestError {
 
     /// Whether the input is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Self::Io { .. })
+        match self {
+            Self::Io { source, .. } => reasonscape_limits::is_too_large(source),
+            _ => true,
+        }
     }
 }
 

@@ -20,6 +20,11 @@ pub use self::score::{Threshold, skip_reason};
 
 use crate::{IngestError, Progress};
 
+/// Maximum bytes of one sample: several are held at the same time, as text, parsed and as a trial.
+pub(crate) fn max_sample_bytes() -> u64 {
+    reasonscape_limits::max_line_bytes() / 2
+}
+
 /// What to read from logs, and how to name it.
 #[derive(Debug, Clone, Default)]
 pub struct LogOptions {

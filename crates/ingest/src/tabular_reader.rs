@@ -1,16 +1,21 @@
 //! Rows of a file as JSON objects: JSONL, JSON, CSV, TSV or Parquet.
 
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::rc::Rc;
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use reasonscape_core::describe_json_error;
+use reasonscape_limits::{MemoryBudget, json_size, max_file_bytes, max_line_bytes, read_line, read_to_end};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::IngestError;
-use crate::arrow_json::column_to_json;
-use crate::error::parquet_message;
+use crate::parquet_rows;
 
 /// Receives each row: its line, from 1, and its fields or why it cannot be read.
 pub type RowCallback<'f> = dyn FnMut(usize, Result<Map<String, Value>, String>) + 'f;
@@ -55,6 +60,18 @@ impl RowFormat {
 /// # Errors
 /// An [`IngestError`] when the file cannot be read at all.
 pub fn read_rows(path: &Path, visit: &mut RowCallback<'_>) -> Result<(), IngestError> {
+    read_rows_within(path, &MemoryBudget::default(), visit)
+}
+
+/// Same as [`read_rows`], with the budget of a request: it stops when that is canceled.
+///
+/// # Errors
+/// As [`read_rows`], and if the file needs more memory at once than the budget has.
+pub fn read_rows_within(
+    path: &Path,
+    budget: &MemoryBudget,
+    visit: &mut RowCallback<'_>,
+) -> Result<(), IngestError> {
     let kind = RowFormat::from_path(path).ok_or_else(|| {
         IngestError::InvalidInput(format!(
             "`{}` has an unsupported extension; expected one of {}",
@@ -64,57 +81,97 @@ pub fn read_rows(path: &Path, visit: &mut RowCallback<'_>) -> Result<(), IngestE
     })?;
     let file = File::open(path).map_err(IngestError::io("read", path))?;
     match kind {
-        RowFormat::Lines => lines(file, visit).map_err(IngestError::io("read", path)),
-        RowFormat::Json => json_document(file, visit).map_err(IngestError::io("read", path)),
+        RowFormat::Lines => lines(file, budget, visit).map_err(IngestError::io("read", path)),
+        RowFormat::Json => json_document(file, budget, visit).map_err(IngestError::io("read", path)),
         RowFormat::Separated(delimiter) => {
-            separated(file, delimiter, visit).map_err(|error| match error.into_kind() {
+            separated(file, delimiter, budget, visit).map_err(|error| match error.into_kind() {
                 csv::ErrorKind::Io(error) => IngestError::io("read", path)(error),
                 other => IngestError::file(path, format!("not a valid table: {other:?}")),
             })
         }
-        RowFormat::Parquet => parquet(file, visit)
-            .map_err(|problem| IngestError::file(path, format!("not a valid Parquet file ({problem})"))),
+        RowFormat::Parquet => parquet_rows::read(file, budget, visit).map_err(|error| error.at(path)),
     }
 }
 
-fn lines(file: File, visit: &mut RowCallback<'_>) -> std::io::Result<()> {
+fn lines(file: File, budget: &MemoryBudget, visit: &mut RowCallback<'_>) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut bytes = Vec::new();
     for line in 1.. {
         bytes.clear();
-        if reader.read_until(b'\n', &mut bytes)? == 0 {
+        if read_line(&mut reader, max_line_bytes(), &mut bytes)? == 0 {
             break;
         }
         let text = if line == 1 { without_bom(&bytes) } else { &bytes };
-        let text = text.trim_ascii();
-        if !text.is_empty() {
-            visit(line, to_object(serde_json::from_slice(text)));
-        }
+        json_row(line, text, budget, visit)?;
+    }
+    Ok(())
+}
+
+/// Passes on a line of JSON; blank lines are skipped.
+fn json_row(line: usize, text: &[u8], budget: &MemoryBudget, visit: &mut RowCallback<'_>) -> io::Result<()> {
+    let text = text.trim_ascii();
+    if !text.is_empty() {
+        let _held = budget.hold(json_size(text))?;
+        visit(line, to_object(serde_json::from_slice(text)));
     }
     Ok(())
 }
 
 /// A list of objects, or a single one.
-fn json_document(mut file: File, visit: &mut RowCallback<'_>) -> std::io::Result<()> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    match serde_json::from_slice(without_bom(&bytes)) {
-        Ok(Value::Array(rows)) => {
-            for (row, value) in (1..).zip(rows) {
-                visit(row, to_object(Ok(value)));
-            }
+fn json_document(file: File, budget: &MemoryBudget, visit: &mut RowCallback<'_>) -> io::Result<()> {
+    let bytes = read_to_end(file, max_file_bytes())?;
+    let _held = budget.hold(bytes.len() as u64)?;
+    let text = without_bom(&bytes);
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        Ok(_) if text.trim_ascii_start().starts_with(b"[") => {
+            let mut failed = Ok(());
+            let rows = JsonItems(&mut |row, item| {
+                failed = json_row(row, item.as_bytes(), budget, visit);
+                failed.is_ok()
+            });
+            let read = rows.deserialize(&mut serde_json::Deserializer::from_slice(text));
+            failed.and(read.map_err(Into::into))
         }
         // Files of JSON lines are often named `.json`.
-        Err(error) if !error.is_eof() && error.line() > 1 => {
-            for (line, text) in (1..).zip(without_bom(&bytes).split(|byte| *byte == b'\n')) {
-                if !text.trim_ascii().is_empty() {
-                    visit(line, to_object(serde_json::from_slice(text.trim_ascii())));
-                }
-            }
+        Err(error) if !error.is_eof() && error.line() > 1 => (1..)
+            .zip(text.split(|byte| *byte == b'\n'))
+            .try_for_each(|(line, text)| json_row(line, text, budget, visit)),
+        Ok(_) => json_row(1, text, budget, visit),
+        Err(error) => {
+            visit(1, to_object(Err(error)));
+            Ok(())
         }
-        other => visit(1, to_object(other)),
     }
-    Ok(())
+}
+
+/// Passes on the items of a JSON list with their numbers, until the receiver returns false. The list is never in memory as
+/// values.
+struct JsonItems<'f>(&'f mut dyn FnMut(usize, &str) -> bool);
+
+impl<'de> DeserializeSeed<'de> for JsonItems<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for JsonItems<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let mut number = 0;
+        let mut goes_on = true;
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            number += 1;
+            goes_on = goes_on && (self.0)(number, item.get());
+        }
+        Ok(())
+    }
 }
 
 /// Strips the byte order mark that some editors put before UTF-8.
@@ -130,22 +187,65 @@ fn to_object(parsed: serde_json::Result<Value>) -> Result<Map<String, Value>, St
     }
 }
 
+/// Fails when a record has too many bytes; the file itself may have any number.
+struct RecordReader {
+    file: File,
+    /// Bytes since the last record.
+    read: Rc<Cell<u64>>,
+}
+
+impl Read for RecordReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.read.get() > max_line_bytes() {
+            let problem = format!(
+                "a row has more than {} MiB; a quotation mark may be missing",
+                max_line_bytes() >> 20
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
+        let read = self.file.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        Ok(read)
+    }
+}
+
 /// The first row names the columns. An empty cell counts as missing.
-fn separated(file: File, delimiter: u8, visit: &mut RowCallback<'_>) -> Result<(), csv::Error> {
+fn separated(
+    file: File,
+    delimiter: u8,
+    budget: &MemoryBudget,
+    visit: &mut RowCallback<'_>,
+) -> Result<(), csv::Error> {
+    let hold = |record: &csv::ByteRecord| {
+        budget.hold(json_row_size(record)).map_err(|error| csv::Error::from(io::Error::from(error)))
+    };
+    let read = Rc::new(Cell::new(0));
+    let file = RecordReader { file, read: Rc::clone(&read) };
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
     let names = reader.byte_headers()?.clone();
+    let _names = hold(&names)?;
     let names: Vec<String> =
         names.iter().map(|name| String::from_utf8_lossy(without_bom(name)).trim().to_owned()).collect();
-    if let Some((_, twice)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+    let mut seen = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
         visit(1, Err(format!("duplicate column name `{twice}`")));
         return Ok(());
     }
+    drop(seen);
     let mut record = csv::ByteRecord::new();
+    read.set(0);
     while reader.read_byte_record(&mut record)? {
+        read.set(0);
         let line = record.position().map_or(0, |position| position.line() as usize);
+        let _held = hold(&record)?;
         visit(line, cells(&names, &record));
     }
     Ok(())
+}
+
+/// Bytes of a record and of its row.
+fn json_row_size(record: &csv::ByteRecord) -> u64 {
+    (2 * record.as_slice().len() + 128 * record.len()) as u64
 }
 
 fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Map<String, Value>, String> {
@@ -166,24 +266,17 @@ fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Map<String, Value
     Ok(row)
 }
 
-fn parquet(file: File, visit: &mut RowCallback<'_>) -> Result<(), String> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(ParquetRecordBatchReaderBuilder::build)
-        .map_err(|error| parquet_message(&error))?;
-    let mut line = 0;
-    for batch in reader {
-        let batch = batch.map_err(|error| error.to_string())?;
-        let mut rows = vec![Map::new(); batch.num_rows()];
-        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            let values = column_to_json(column).map_err(|error| error.to_string())?;
-            for (row, value) in rows.iter_mut().zip(values) {
-                row.insert(field.name().clone(), value);
-            }
-        }
-        for row in rows {
-            line += 1;
-            visit(line, Ok(row));
-        }
-    }
-    Ok(())
+/// Bytes of a row: its texts, and what each value takes.
+pub fn row_size(row: &Map<String, Value>) -> u64 {
+    row.iter().map(|(name, value)| name.len() + 64 + value_size(value)).sum::<usize>() as u64
+}
+
+pub(crate) fn value_size(value: &Value) -> usize {
+    let inner: usize = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_size).sum(),
+        Value::Object(members) => row_size(members) as usize,
+        _ => 0,
+    };
+    inner + size_of::<Value>()
 }

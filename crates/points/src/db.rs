@@ -10,6 +10,7 @@ mod open;
 mod paired;
 mod problem_samples;
 mod problem_values;
+pub(crate) mod query_limits;
 mod query_points;
 mod query_result;
 mod recount;

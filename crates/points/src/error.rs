@@ -149,6 +149,12 @@ impl PointsError {
 
 impl From<DataFusionError> for PointsError {
     fn from(error: DataFusionError) -> Self {
+        if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
+            return Self::Query(format!(
+                "the query needs more than {} MiB of memory; select fewer rows or columns, or raise `--memory-limit`",
+                reasonscape_limits::memory_limit() >> 21
+            ));
+        }
         if let Some(error) = file_error(&error) {
             return error;
         }

@@ -17,10 +17,12 @@ use reasonscape_metrics::{PerTaskResult, SampleRecord};
 
 use crate::BoxFuture;
 use crate::db::QueryResult;
+use crate::db::query_limits::with_memory_limit;
 use crate::error::{missing_table, parquet_message};
 use crate::query_threads::{execute_stream, plan_sql};
 use crate::sql_size::check_sql_size;
 use crate::{PointsError, functions};
+use reasonscape_ingest::parquet_batch_rows;
 
 /// Columns of a file of answered questions, in order. Published names never change.
 pub const SAMPLE_LOG_COLUMNS: [&str; 35] = [
@@ -250,7 +252,9 @@ pub fn query_parquet_file<'a>(
         // A URL, because DataFusion treats `[` and `*` in a path as glob patterns.
         let address = url::Url::from_file_path(&absolute)
             .map_err(|()| damaged("its path can't be written as a URL".to_owned()))?;
-        let session = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
+        let rows = parquet_batch_rows(path)?;
+        let config = SessionConfig::new().with_information_schema(true).with_batch_size(rows);
+        let session = with_memory_limit(&SessionContext::new_with_config(config))?;
         for function in functions::all() {
             session.register_udf(function);
         }
@@ -268,6 +272,6 @@ pub fn query_parquet_file<'a>(
                 None => PointsError::Query(message),
             }
         })?;
-        Ok(QueryResult { stream: execute_stream(frame).await? })
+        Ok(QueryResult::new(execute_stream(frame).await?))
     })
 }

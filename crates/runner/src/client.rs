@@ -1,13 +1,27 @@
 //! One HTTP request and its possible outcomes.
 
 use std::error::Error as _;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use reasonscape_limits::{json_size, memory_limit};
+use reasonscape_providers::redact_body;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::trace;
 
 /// Maximum size of a reply; larger ones are rejected.
 const MAX_REPLY_BYTES: u64 = 64 << 20;
+/// Larger replies are received one after the other, since many at once would take the memory many times over.
+const LARGE_REPLY_BYTES: usize = 1 << 20;
+/// Memory of a large reply: received, parsed, and as a cache entry.
+const LARGE_REPLY_MEMORY: u64 = 4 * MAX_REPLY_BYTES;
+
+/// Permits for large replies, as many as fit into half of the process's memory limit.
+static LARGE_REPLIES: LazyLock<Semaphore> = LazyLock::new(|| {
+    let permits = memory_limit() / 2 / LARGE_REPLY_MEMORY;
+    Semaphore::new(usize::try_from(permits).unwrap_or(1).max(1))
+});
 
 /// Timeouts of a request.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +50,8 @@ pub(crate) struct RawReply {
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Vec<u8>,
     pub(crate) latency: Duration,
+    /// Held by a large reply until it is stored or dropped.
+    _large: Option<SemaphorePermit<'static>>,
 }
 
 /// Why there is no usable reply.
@@ -130,8 +146,9 @@ impl Endpoint {
         let mut response = self.client.execute(request).await.map_err(|error| self.problem(&error))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        let mut body =
-            Vec::with_capacity(response.content_length().unwrap_or(0).min(MAX_REPLY_BYTES) as usize);
+        let announced = response.content_length().unwrap_or(0).min(LARGE_REPLY_BYTES as u64);
+        let mut body = Vec::with_capacity(announced as usize);
+        let mut large = None;
         loop {
             let chunk = tokio::time::timeout(self.idle, response.chunk()).await;
             match chunk.map_err(|_| TransportError::Stalled)?.map_err(|error| self.problem(&error))? {
@@ -141,10 +158,17 @@ impl Endpoint {
                 Some(chunk) => body.extend_from_slice(&chunk),
                 None => break,
             }
+            if large.is_none() && body.len() > LARGE_REPLY_BYTES {
+                large = LARGE_REPLIES.acquire().await.ok();
+            }
         }
+        if large.is_some() && json_size(&body) > LARGE_REPLY_MEMORY {
+            return Err(TransportError::TooLarge);
+        }
+        redact_body(&mut body);
         let latency = started.elapsed();
         trace!(host = self.host(), status, bytes = body.len(), ?latency, "reply");
-        Ok(RawReply { status, retry_after, body, latency })
+        Ok(RawReply { status, retry_after, body, latency, _large: large })
     }
 
     /// Host and port, which contain no secret.

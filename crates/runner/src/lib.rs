@@ -23,6 +23,7 @@ mod run;
 pub use event::{EventKind, RunEvent};
 pub use forecast::{Forecast, ForecastSummary, forecast};
 pub use probe::{ProbeError, list_local_models, list_models, send_test_request};
+pub use reasonscape_providers::redact_text;
 pub use run::{
     AdaptiveRounds, EvalRunSummary, MissingTrial, NextRound, RunError, RunSummary, Shutdown, check, run,
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reasonscape_core::{Json, cache_key};
-use reasonscape_providers::{ApiKey, Header, Message, Provider, Secret};
+use reasonscape_providers::{ApiKey, Header, Message, Provider, Secret, register_secret};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -183,12 +183,19 @@ impl Eval {
     /// When a variable is not set or is not a valid header value. The error contains only the variable's name.
     pub fn request_headers(&self) -> Result<Vec<Header>, StudyError> {
         let key = self.api_key()?;
+        if let Some(key) = &key {
+            register_secret(key.expose());
+        }
         let mut headers = self.provider.headers(key.as_ref());
         headers.retain(|header| !self.headers.contains_key(&header.name));
         for (name, source) in &self.headers {
             let value = match source {
                 HeaderSource::Text(value) => value.clone(),
-                HeaderSource::Env(variable) => Secret::from_env(variable).map_err(StudyError::from_secret)?,
+                HeaderSource::Env(variable) => {
+                    let value = Secret::from_env(variable).map_err(StudyError::from_secret)?;
+                    register_secret(value.expose());
+                    value
+                }
             };
             headers.push(Header { name: name.clone(), value });
         }

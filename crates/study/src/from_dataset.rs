@@ -203,9 +203,8 @@ fn check_questions(study: &Study, dataset: &Dataset, dir: &Path) -> Result<(), F
 /// The study in a folder, and its text.
 fn load_existing(dir: &Path) -> Result<Option<(Study, String)>, FromDatasetError> {
     let file = dir.join(Study::FILE);
-    match fs::read_to_string(&file) {
-        Ok(text) => Ok(Some((Study::parse(&text, dir)?, text))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(FromDatasetError::Read { path: file, source }),
+    match crate::toml_document::read(&file)? {
+        Some(text) => Ok(Some((Study::parse(&text, dir)?, text))),
+        None => Ok(None),
     }
 }

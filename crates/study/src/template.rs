@@ -2,10 +2,11 @@
 
 mod examples;
 
+use std::io;
 use std::path::Path;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value, context};
 use reasonscape_core::{AnswerType, Json, Params, Task, Test, TestStream, tasks};
 use reasonscape_providers::{Message, Role};
 use toml::Spanned;
@@ -35,6 +36,10 @@ pub(crate) const BUILTINS: Builtins = Builtins {
 const VARIABLES: &[&str] = &["prompt", "options", "task", "answer_type", "examples"];
 /// More examples than this are surely a slip.
 const MAX_SHOTS: i64 = 64;
+/// Instructions that rendering a message may take; 64 examples take about two thousand.
+const MAX_INSTRUCTIONS: u64 = 100_000;
+/// Maximum bytes of a message.
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// What a template is given to render.
 #[derive(Debug, Clone, Copy)]
@@ -181,11 +186,12 @@ impl Template {
             examples => if_used("examples", &|| examples.beside(&test.prompt)),
         };
         let message = |source: &Source| {
-            let rendered = self
-                .environment
+            let mut output = BoundedOutput(Vec::new());
+            self.environment
                 .get_template(&source.id)
-                .and_then(|template| template.render(values.clone()));
-            let content = rendered.map_err(|error| render_error(&self.origin, source.line, &error))?;
+                .and_then(|template| template.render_captured_to(values.clone(), &mut output))
+                .map_err(|error| render_error(&self.origin, source.line, &error))?;
+            let content = String::from_utf8_lossy(&output.0).into_owned();
             Ok(Message { role: source.role, content })
         };
         self.messages.iter().map(message).collect()
@@ -214,11 +220,29 @@ impl Template {
     }
 }
 
+/// A message while it is rendered. Writing fails at the maximum.
+struct BoundedOutput(Vec<u8>);
+
+impl io::Write for BoundedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_MESSAGE_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Jinja as people know it from chat templates: tags on lines of their own leave no blank lines behind.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(MAX_INSTRUCTIONS));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("these options go together"));
     environment
@@ -241,7 +265,15 @@ fn answer_type(task: &dyn Task, test: &Test) -> &'static str {
 }
 
 fn render_error(origin: &str, first_line: usize, error: &minijinja::Error) -> StudyError {
-    let detail = error.detail().map_or_else(String::new, |detail| format!(": {detail}"));
+    let detail = match error.kind() {
+        ErrorKind::OutOfFuel => {
+            format!(": the message takes more than {MAX_INSTRUCTIONS} steps; shorten its loops")
+        }
+        ErrorKind::WriteFailure => {
+            format!(": the message has more than {} MiB; shorten its loops", MAX_MESSAGE_BYTES >> 20)
+        }
+        _ => error.detail().map_or_else(String::new, |detail| format!(": {detail}")),
+    };
     StudyError::Invalid {
         origin: origin.to_owned(),
         line: Some(first_line + error.line().unwrap_or(1) - 1),

@@ -1,6 +1,7 @@
 //! Parses TOML with errors that contain the line and a hint.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
@@ -53,10 +54,18 @@ impl<'d> Document<'d> {
     }
 }
 
-/// Reads a file, if it exists.
+/// Maximum bytes of a TOML file. The largest real ones have a few hundred kilobytes.
+const MAX_TOML_BYTES: u64 = 16 << 20;
+
+/// Reads a TOML file, if it exists.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, StudyError> {
+    read_up_to(MAX_TOML_BYTES, path)
+}
+
+/// Reads a text file of at most `max` bytes, if it exists.
+pub(crate) fn read_up_to(max: u64, path: &Path) -> Result<Option<String>, StudyError> {
     let origin = quoted_path(path);
-    match std::fs::read(path) {
+    match File::open(path).and_then(|file| reasonscape_limits::read_to_end(file, max)) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(StudyError::Unreadable { origin, source }),
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {

@@ -15,7 +15,7 @@ use crate::eval::display_model_name;
 use crate::keys;
 use crate::raw::{RawBudget, RawEval, RawHeader, RawProblems, RawStudy, check_variable_name};
 use crate::sampler::MAX_TOKENS;
-use crate::toml_document::{Document, Span, did_you_mean, quoted_path, read};
+use crate::toml_document::{Document, Span, did_you_mean, quoted_path, read, read_up_to};
 use crate::{
     Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Sampler, Study, StudyError, Template,
 };
@@ -150,7 +150,7 @@ impl Validator<'_> {
     /// Reads a JSONL file in the study directory. The error names the first invalid line.
     fn dataset(&self, path: &Spanned<String>) -> Result<Dataset, StudyError> {
         let file = self.dir.join(path.get_ref());
-        let Some(text) = read(&file)? else {
+        let Some(text) = read_up_to(2 * reasonscape_limits::max_file_bytes(), &file)? else {
             let problem = format!(
                 "dataset not found: {}; give its path relative to the study directory, as in `questions.jsonl`",
                 quoted_path(&file)

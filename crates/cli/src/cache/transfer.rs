@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use reasonscape_cache::{ExportLine, Importer};
+use reasonscape_limits::{is_too_large, max_line_bytes, read_line};
 
 use super::{CacheArgs, CacheProgress, pluralize_entries, quoted};
 use crate::error::CliError;
@@ -52,7 +53,7 @@ impl Export {
         if let Some(path) = &self.output {
             write_file(path, |out| lines(out))?;
         } else {
-            let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
+            let mut stdout = std::io::BufWriter::new(crate::output::stdout());
             lines(&mut stdout)?;
             stdout.flush()?;
         }
@@ -89,6 +90,9 @@ impl Import {
             match wrong {
                 ImportError::Line(number, problem) => {
                     CliError::input(format!("{name}: line {number}: {problem}; {advice}"))
+                }
+                ImportError::Read(error) if is_too_large(&error) => {
+                    CliError::input(format!("{name}: {error}; {advice}"))
                 }
                 ImportError::Read(error) => {
                     CliError::Internal(anyhow::Error::new(error).context(format!("failed to read {name}")))
@@ -131,7 +135,7 @@ fn read_all(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(ImportError::Read)? == 0 {
+        if read_line(&mut input, max_line_bytes(), &mut line).map_err(ImportError::Read)? == 0 {
             break;
         }
         let text = std::str::from_utf8(&line)

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reasonscape_core::escape_invisible;
 use reasonscape_pipeline::{EventKind, ProgressCounts, RunEvent};
 use reasonscape_runner::progress::compact_number;
 use reasonscape_study::Study;
@@ -48,7 +49,8 @@ impl RunBars {
             .iter()
             .map(|eval| {
                 let bar = bars.add(ProgressBar::new(0)).with_style(style.clone());
-                bar.set_prefix(format!("{:width$}", eval.name.chars().take(width).collect::<String>()));
+                let name: String = escape_invisible(&eval.name).chars().take(width).collect();
+                bar.set_prefix(format!("{name:width$}"));
                 EvalBar { name: eval.name.clone(), bar, counts: ProgressCounts::default() }
             })
             .collect();

@@ -11,7 +11,8 @@ use crate::source_statements::ScoredStudy;
 use crate::test_env::{Run, reasonscape, reasonscape_with, start_server};
 
 /// Options that belong to every command and need no effect on its data.
-const GLOBAL: [&str; 6] = ["--format", "--quiet", "--color", "--log", "--help", "--version"];
+const GLOBAL: [&str; 7] =
+    ["--format", "--quiet", "--color", "--log", "--memory-limit", "--help", "--version"];
 
 /// Command, arguments without the option, and the option. `STUDY` is a study, `DIR` a new folder.
 type Effect = (&'static str, &'static [&'static str], &'static [&'static str]);

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod datasets;
+mod echoed_secrets;
 mod interrupt;
 mod kills;
 mod lost_cache;

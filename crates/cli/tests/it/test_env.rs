@@ -42,6 +42,50 @@ fn run_command(command: &mut Command) -> Run {
     }
 }
 
+/// Runs `reasonscape` for at most two minutes, and returns its highest resident memory in bytes; `None` without Python.
+pub(crate) fn reasonscape_measured(arguments: &[&str]) -> Option<(Run, u64)> {
+    let script = r#"
+import json, resource, subprocess, sys
+arguments = json.load(sys.stdin)
+done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), peak * 1024]))
+"#;
+    let program = assert_cmd::cargo::cargo_bin!("reasonscape").display().to_string();
+    let input = json!([&[program.as_str()], arguments].concat()).to_string();
+    let output = reasonscape_test_support::python(script, &input)?;
+    let (code, stdout, stderr, peak) = serde_json::from_str(&output).unwrap();
+    Some((Run { code, stdout, stderr }, peak))
+}
+
+/// Runs `reasonscape` on a terminal of 100 columns and returns all that it writes there; `None` without Python.
+pub(crate) fn reasonscape_on_terminal(arguments: &[&str]) -> Option<String> {
+    let script = r#"
+import fcntl, json, os, pty, struct, sys, termios
+arguments = json.load(sys.stdin)
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    os.environ["TERM"] = "xterm"
+    os.environ.pop("COLUMNS", None)
+    os.execv(arguments[0], arguments)
+drawn = b""
+while True:
+    try:
+        more = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not more:
+        break
+    drawn += more
+os.waitpid(child, 0)
+sys.stdout.buffer.write(drawn)
+"#;
+    let program = assert_cmd::cargo::cargo_bin!("reasonscape").display().to_string();
+    let input = json!([&[program.as_str()], arguments].concat()).to_string();
+    reasonscape_test_support::python(script, &input)
+}
+
 /// Runs `reasonscape` without standard input.
 pub(crate) fn reasonscape(arguments: &[&str]) -> Run {
     reasonscape_with(arguments, "")

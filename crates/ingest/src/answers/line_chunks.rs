@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use reasonscape_limits::max_line_bytes;
+
 /// Bytes that are read at a time. A longer line makes its chunk longer.
 const CHUNK_SIZE: u64 = 1 << 18;
 
@@ -40,7 +42,15 @@ impl<R: Read> LineChunks<R> {
             if read == 0 {
                 return Ok((!chunk.is_empty()).then_some(chunk));
             }
-            if let Some(end) = memchr::memrchr(b'\n', &chunk[seen..]) {
+            let line_end = memchr::memrchr(b'\n', &chunk[seen..]);
+            if line_end.is_none() && chunk.len() as u64 > max_line_bytes() {
+                let problem = format!(
+                    "a line has more than {} MiB; is it a file of lines? If it is, raise `--memory-limit`",
+                    max_line_bytes() >> 20
+                );
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+            }
+            if let Some(end) = line_end {
                 self.rest.extend_from_slice(&chunk[seen + end + 1..]);
                 chunk.truncate(seen + end + 1);
                 return Ok(Some(chunk));
@@ -59,15 +69,19 @@ impl<R: Read> LineChunks<R> {
         }
     }
 
-    /// The next chunks, at most `max`; none at the end.
+    /// The next chunks, at most `max`, and fewer if their lines are long; none at the end.
     ///
     /// # Errors
     /// The reader's error.
     pub fn next_chunks(&mut self, max: usize) -> io::Result<Vec<Vec<u8>>> {
         let mut chunks = Vec::new();
-        while chunks.len() < max {
+        let mut bytes = 0;
+        while chunks.len() < max && bytes < max_line_bytes() {
             match self.next_chunk()? {
-                Some(chunk) => chunks.push(chunk),
+                Some(chunk) => {
+                    bytes += chunk.len() as u64;
+                    chunks.push(chunk);
+                }
                 None => break,
             }
         }
@@ -105,6 +119,8 @@ mod tests {
             assert!(found[..found.len() - 1].iter().all(|chunk| chunk.ends_with(b"\n")));
             assert_eq!(found.concat(), text.as_bytes());
         }
+        let endless = LineChunks::new(io::repeat(0)).next_chunks(4).unwrap_err();
+        assert_eq!(endless.kind(), io::ErrorKind::FileTooLarge, "{endless}");
         assert!(chunks(b"", 1).is_empty());
         assert_eq!(chunks(b"\xef\xbb\xbfa\nb", 1).concat(), b"a\nb");
         assert!(chunks(b"\xef\xbb\xbf", 1).is_empty());

@@ -207,6 +207,8 @@ fn parse<'a>(
     text: &'a [u8],
     spare: &'a mut Vec<u8>,
 ) -> Result<Sample<'a>, IngestError> {
+    reasonscape_limits::check_json(text)
+        .map_err(|error| IngestError::file(path, format!("sample `{name}`: {error}")))?;
     reasonscape_core::python_json::read(text, spare).map_err(|error| {
         IngestError::file(
             path,

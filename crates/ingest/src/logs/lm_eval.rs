@@ -9,7 +9,7 @@ mod results;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,8 +20,9 @@ use super::batches::{ReadEnd, SampleSink, read_batches};
 use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
-use super::{LogOptions, file_name, find};
+use super::{LogOptions, file_name, find, max_sample_bytes};
 use crate::{IngestError, Progress};
+use reasonscape_limits::{check_json, read_line};
 
 const TOOL: &str = "lm-eval";
 /// Maximum bytes and lines of a batch.
@@ -266,8 +267,8 @@ impl<'p> Lines<'p> {
         let mut bytes = 0;
         while bytes < BATCH_BYTES && batch.len() < BATCH_LINES {
             let mut text = Vec::new();
-            let read =
-                self.reader.read_until(b'\n', &mut text).map_err(IngestError::io("read", self.path))?;
+            let read = read_line(&mut self.reader, max_sample_bytes(), &mut text)
+                .map_err(IngestError::io("read", self.path))?;
             if read == 0 {
                 break;
             }
@@ -286,6 +287,7 @@ fn parse_line<'a>(
     numbered: &'a NumberedLine,
     spare: &'a mut Vec<u8>,
 ) -> Result<Line<'a>, IngestError> {
+    check_json(&numbered.text).map_err(|error| invalid_line(path, numbered.number, &error.to_string()))?;
     reasonscape_core::python_json::read(&numbered.text, spare).map_err(|error| {
         let problem = error.to_string();
         let problem = problem.split(" at line ").next().unwrap_or_default();

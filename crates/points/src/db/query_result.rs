@@ -7,11 +7,13 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
-use reasonscape_ingest::column_to_json;
+use reasonscape_ingest::{JsonPart, column_to_json, json_parts};
+use reasonscape_limits::max_file_bytes;
 use serde_json::Value;
 
 use super::PointsDb;
 use super::columns::next_batch;
+use super::query_limits::with_memory_limit;
 use crate::BoxFuture;
 use crate::PointsError;
 use crate::error::parquet_message;
@@ -20,7 +22,9 @@ use crate::sql_size::check_sql_size;
 
 /// The result of a SQL query, streamed in batches.
 pub struct QueryResult {
-    pub(crate) stream: SendableRecordBatchStream,
+    stream: SendableRecordBatchStream,
+    /// Parts of the current batch, in reverse order: as JSON, a batch can be much larger than in memory.
+    parts: Vec<RecordBatch>,
 }
 
 impl std::fmt::Debug for QueryResult {
@@ -37,13 +41,17 @@ impl PointsDb {
     pub fn sql<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<QueryResult, PointsError>> {
         Box::pin(async move {
             check_sql_size(query)?;
-            let frame = plan_sql(&self.session, query).await?;
-            Ok(QueryResult { stream: execute_stream(frame).await? })
+            let frame = plan_sql(&with_memory_limit(&self.session)?, query).await?;
+            Ok(QueryResult::new(execute_stream(frame).await?))
         })
     }
 }
 
 impl QueryResult {
+    pub(crate) fn new(stream: SendableRecordBatchStream) -> Self {
+        Self { stream, parts: Vec::new() }
+    }
+
     /// The names of the columns.
     pub fn columns(&self) -> Vec<String> {
         self.stream.schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -54,9 +62,21 @@ impl QueryResult {
     /// # Errors
     /// A [`PointsError`] if a file can't be read or a function rejects its arguments.
     pub async fn next(&mut self) -> Result<Option<Vec<Vec<Value>>>, PointsError> {
-        match next_batch(&mut self.stream).await {
-            None => Ok(None),
-            Some(batch) => Ok(Some(rows(&batch?)?)),
+        loop {
+            if let Some(part) = self.parts.pop() {
+                return rows(&part).map(Some);
+            }
+            let Some(batch) = next_batch(&mut self.stream).await else { return Ok(None) };
+            let batch = batch?;
+            let parts = json_parts(&batch);
+            if parts.iter().any(|part| part.bytes > max_file_bytes()) {
+                return Err(PointsError::Query(format!(
+                    "a row of the result has more than {} MiB; select fewer columns, or raise `--memory-limit`",
+                    max_file_bytes() >> 20
+                )));
+            }
+            let slice = |part: &JsonPart| batch.slice(part.rows.start, part.rows.len());
+            self.parts = parts.iter().rev().map(slice).collect();
         }
     }
 

@@ -125,7 +125,7 @@ impl PointsDb {
         let order = ["params", "index", "repeat"].map(|name| ident(name).sort(true, false)).to_vec();
         let trials = self.session.table("trials").await?.filter(condition)?.sort(order)?;
         let stream = execute_stream(trials.limit(skip, Some(max))?).await?;
-        let mut batches = StoredTrials { rows: QueryResult { stream } };
+        let mut batches = StoredTrials { rows: QueryResult::new(stream) };
         let mut found = Vec::new();
         while let Some(trials) = batches.next().await? {
             found.extend(trials);

@@ -25,7 +25,7 @@ impl PointsDb {
             trials = self.at_points(trials, filter).await?;
             let order = ["params", "index", "repeat"].map(|name| col(name).sort(true, false)).to_vec();
             let stream = execute_stream(trials.sort(order)?).await?;
-            Ok(StoredTrials { rows: QueryResult { stream } })
+            Ok(StoredTrials { rows: QueryResult::new(stream) })
         })
     }
 

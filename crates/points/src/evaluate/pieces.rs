@@ -20,6 +20,9 @@ use crate::{PointTrials, PointsError, SamplingRule, Trial};
 /// one random stream.
 const PROBLEMS_PER_PIECE: usize = 256;
 
+/// Maximum bytes of a stored answer. The score is that of the whole answer, and the reply stays in the cache.
+const MAX_ANSWER_BYTES: usize = 64 << 10;
+
 /// Problems of a point that one thread scores.
 pub(super) struct Piece<'p> {
     pub(super) point: &'p Point<'p>,
@@ -191,12 +194,22 @@ fn trial(scored: ScoredTrial<'_>, sizer: &mut GzipSizer) -> Trial {
         compressed_size: sizer.gzip_size(measured.as_bytes()),
         finish: finish(&completion.finish),
         method: extraction.method.name().to_owned(),
-        answer: extraction.answer.filter(|_| outcome != Outcome::Truncated),
+        answer: extraction.answer.filter(|_| outcome != Outcome::Truncated).map(shortened),
         target: scored.test.target.clone(),
         cache_key: scored.key,
         latency_us: scored.latency_us,
         prob_correct,
     }
+}
+
+/// An answer as it is stored. A whole reply can count as the answer, and all trials of a point are held at once.
+fn shortened(mut answer: String) -> String {
+    if answer.len() > MAX_ANSWER_BYTES {
+        answer.truncate(answer.floor_char_boundary(MAX_ANSWER_BYTES));
+        answer.push('…');
+        answer.shrink_to_fit();
+    }
+    answer
 }
 
 /// State that a thread reuses from one piece to the next.

@@ -225,7 +225,8 @@ pub(super) fn ingest(
     let builder = TrialBuilder::new(log.info());
     let writer = TrialWriter::new(&builder, study, cache, publication)?;
     let summary = std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(2);
+        // No batch waits in the channel: samples can be large, and one batch is read while another is written.
+        let (sender, receiver) = sync_channel(0);
         let writing = scope.spawn(move || writer.write(receiver));
         let read = log.read(
             progress,

@@ -7,7 +7,8 @@ use std::pin::Pin;
 
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
-use reasonscape_ingest::{ROW_EXTENSIONS, read_rows};
+use reasonscape_ingest::{IngestError, ROW_EXTENSIONS, read_rows_within, row_size};
+use reasonscape_limits::{MemoryBudget, is_too_large};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +19,10 @@ use reasonscape_ingest::dataset_reader::{DatasetError, DatasetFormat, describe_p
 
 /// Maximum size of an uploaded dataset, in bytes.
 pub(crate) const MAX_UPLOAD_LEN: u64 = 64 * 1024 * 1024;
+/// Memory that an item takes at least; see [`DatasetFormat::items_within`].
+const ROW_BYTES: u64 = 512;
+/// Maximum number of unreadable rows that are collected.
+const MAX_UNREADABLE: usize = 10_000;
 /// Maximum number of reported column names.
 const MAX_COLUMNS: usize = 40;
 
@@ -90,7 +95,10 @@ impl Datasets {
         let mut file = builder.tempfile_in(&self.folder).map_err(|error| io_error(&error))?;
         let bytes = write_body(body, file.as_file_mut()).await?;
         let path = file.path().to_owned();
-        let checked = tokio::task::spawn_blocking(move || check(&path)).await;
+        // The file is read until its end or until the client is gone.
+        let budget = MemoryBudget::default();
+        let _cancel = CancelOnDrop(budget.clone());
+        let checked = tokio::task::spawn_blocking(move || check(&path, &budget)).await;
         let (rows, columns, problems) = checked.map_err(|_| {
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
         })??;
@@ -110,6 +118,15 @@ impl Datasets {
             }
         }
         unreachable!("the loop returns")
+    }
+}
+
+/// Cancels the work of a request when its future is dropped.
+struct CancelOnDrop(MemoryBudget);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 
@@ -160,29 +177,58 @@ pub(crate) fn upload_too_long() -> ApiError {
     )
 }
 
+fn too_large(problem: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format_args!("the dataset is too large: {problem}"))
+}
+
+fn file_too_large(error: &IngestError) -> Option<ApiError> {
+    match error {
+        IngestError::Io { source, .. } if is_too_large(source) => Some(too_large(source)),
+        _ => None,
+    }
+}
+
 /// The number of rows, the columns of the first row, and the errors in the rows with default columns.
 ///
 /// # Errors
 /// When the file or a row can't be parsed, or there are no rows.
-fn check(path: &Path) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
+fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
     let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
-    let read = read_rows(path, &mut |line, row| {
+    // A small file can claim billions of rows, or repeat a long text in each.
+    let mut held = budget.hold(0).map_err(|error| too_large(&error))?;
+    let mut failed = Ok(());
+    let read = read_rows_within(path, budget, &mut |line, row| {
         rows += 1;
+        failed = failed.and_then(|()| held.grow(ROW_BYTES + row.as_ref().map_or(0, row_size)));
+        if failed.is_err() {
+            budget.cancel();
+        }
         match row {
             Ok(row) if columns.is_empty() => columns = row.keys().take(MAX_COLUMNS).cloned().collect(),
             Ok(_) => {}
-            Err(problem) => unreadable.push(reasonscape_core::LineError { line, problem }),
+            Err(problem) if unreadable.len() < MAX_UNREADABLE => {
+                unreadable.push(reasonscape_core::LineError { line, problem });
+            }
+            Err(_) => {}
         }
     });
-    read.map_err(|_| ApiError::bad_request("the content of the file doesn't match its extension"))?;
+    failed.map_err(|error| too_large(&error))?;
+    read.map_err(|error| {
+        file_too_large(&error)
+            .unwrap_or_else(|| ApiError::bad_request("the content of the file doesn't match its extension"))
+    })?;
+    drop(held);
     if !unreadable.is_empty() {
         return Err(invalid_lines_error(&unreadable));
     }
-    let problems = match DatasetFormat::default().items(path) {
+    let problems = match DatasetFormat::default().items_within(path, budget) {
         Ok(_) => Vec::new(),
         Err(DatasetError::Lines(problems)) if rows == 0 => return Err(invalid_lines_error(&problems)),
         Err(DatasetError::Lines(problems)) => describe_problems(&problems),
-        Err(DatasetError::File(_)) => vec!["the file can't be read".to_owned()],
+        Err(DatasetError::File(error)) => match file_too_large(&error) {
+            Some(error) => return Err(error),
+            None => vec!["the file can't be read".to_owned()],
+        },
     };
     Ok((rows, columns, problems))
 }

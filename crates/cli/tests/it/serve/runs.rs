@@ -1,6 +1,8 @@
 //! Runs that are started from the web app, against simulated models.
 
 mod api_keys;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod cancel;
 mod datasets;
 mod front_ends;

@@ -10,12 +10,11 @@ use zip::result::ZipError;
 
 use super::header::Header;
 use crate::IngestError;
+use crate::logs::max_sample_bytes;
 
 /// Maximum bytes and samples of a batch.
 const BATCH_BYTES: u64 = 16 << 20;
 const BATCH_SAMPLES: usize = 512;
-/// Protects against zip bombs.
-const MAX_SAMPLE_BYTES: u64 = 2 << 30;
 
 /// An open log. Clones are cheap and can be read independently.
 #[derive(Debug, Clone)]
@@ -139,12 +138,22 @@ impl Archive {
         let unnamed = |error: ZipError| wrong(&error, "a member");
         let member = self.zip.by_index(index).map_err(unnamed)?;
         let name = member.name().map_err(unnamed)?.into_owned();
-        into.clear();
-        into.reserve(usize::try_from(member.size().min(BATCH_BYTES)).unwrap_or(0));
-        let read = member.take(MAX_SAMPLE_BYTES).read_to_end(into).map_err(|error| wrong(&error, &name))?;
-        if read as u64 == MAX_SAMPLE_BYTES {
-            return Err(wrong(&format_args!("it is larger than {} GB", MAX_SAMPLE_BYTES >> 30), &name));
+        let (size, max) = (member.size(), max_sample_bytes());
+        if size > max {
+            return Err(IngestError::file(
+                &path,
+                format!(
+                    "`{name}` in the archive has {} MiB, but at most {} MiB are read; raise `--memory-limit` if the log \
+                     is not a mistake",
+                    size >> 20,
+                    max >> 20
+                ),
+            ));
         }
+        into.clear();
+        into.reserve(usize::try_from(size.min(BATCH_BYTES)).unwrap_or(0));
+        // A member that is larger than the directory says is an error of the zip reader.
+        member.take(max).read_to_end(into).map_err(|error| wrong(&error, &name))?;
         Ok(name)
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::header::Header;
 use crate::IngestError;
+use crate::logs::max_sample_bytes;
 
 /// Maximum bytes of a batch of samples.
 pub(super) const BATCH_BYTES: usize = 16 << 20;
@@ -106,6 +107,15 @@ impl Split {
     ) -> Result<T, IngestError> {
         step(&mut self.scanner).map_err(|stumble| match stumble {
             ScanError::Io(error) => IngestError::io("read", &self.path)(error),
+            ScanError::TooLarge => IngestError::file(
+                &self.path,
+                format!(
+                    "byte {}: a sample or the header has more than {} MiB; raise `--memory-limit` if the log is not a \
+                     mistake",
+                    self.scanner.at,
+                    max_sample_bytes() >> 20
+                ),
+            ),
             ScanError::Invalid(problem) => IngestError::file(
                 &self.path,
                 format!(
@@ -119,6 +129,7 @@ impl Split {
 
 enum ScanError {
     Io(std::io::Error),
+    TooLarge,
     Invalid(&'static str),
 }
 
@@ -253,6 +264,9 @@ impl<R: BufRead> Scanner<R> {
             }
             if let Some(into) = into.as_deref_mut() {
                 into.extend_from_slice(&buffer[..taken]);
+                if into.len() as u64 > max_sample_bytes() {
+                    return Err(ScanError::TooLarge);
+                }
             }
             self.reader.consume(taken);
             self.at += taken as u64;

@@ -1,12 +1,15 @@
 //! `results_<time>.json`: the results of a whole lm-eval run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::Path;
 
+use reasonscape_limits::{check_json, read_to_end};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::IngestError;
+use crate::logs::max_sample_bytes;
 
 /// The fields that are read from the results of a run.
 #[derive(Debug)]
@@ -53,7 +56,10 @@ struct SampleCount {
 
 impl Results {
     pub(super) fn read(path: &Path) -> Result<Self, IngestError> {
-        let text = std::fs::read(path).map_err(IngestError::io("read", path))?;
+        let text = File::open(path)
+            .and_then(|file| read_to_end(file, max_sample_bytes()))
+            .map_err(IngestError::io("read", path))?;
+        check_json(&text).map_err(|error| IngestError::file(path, error.to_string()))?;
         let mut spare = Vec::new();
         let raw: Raw = reasonscape_core::python_json::read(&text, &mut spare).map_err(|error| {
             IngestError::file(

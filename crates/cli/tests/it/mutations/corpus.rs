@@ -1,0 +1,136 @@
+//! Valid inputs from which mutations start: small files of this repository, and files written here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder};
+use parquet::arrow::ArrowWriter;
+use reasonscape_core::Outcome;
+use reasonscape_points::{PointTrials, UnitWriter};
+
+use crate::test_env::{eval_info, provenance, trial};
+
+/// A valid input: a file with its name, since readers choose a format by it.
+#[derive(Debug, Clone)]
+pub(super) struct Sample {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every file with this extension in a folder of the repository, in the order of names.
+pub(super) fn files(folder: &str, extension: &str) -> Vec<Sample> {
+    let folder = root().join(folder);
+    let mut found: Vec<Sample> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|known| known == extension) || extension == "*")
+        .map(|path| Sample {
+            name: path.file_name().unwrap().to_str().unwrap().to_owned(),
+            bytes: fs::read(&path).unwrap(),
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(!found.is_empty(), "{}", folder.display());
+    found
+}
+
+/// The files of a folder of the committed corpus.
+pub(super) fn committed(folder: &str) -> Vec<Sample> {
+    files(&format!("crates/cli/tests/it/mutations/corpus/{folder}"), "*")
+}
+
+/// Each line of a committed file as an input of its own.
+pub(super) fn lines(folder: &str) -> Vec<Sample> {
+    let text = String::from_utf8(committed(folder).remove(0).bytes).unwrap();
+    text.lines().map(|line| Sample { name: folder.to_owned(), bytes: line.into() }).collect()
+}
+
+/// Parquet files with texts, numbers and lists, with each kind of compression.
+pub(super) fn parquet_files() -> Vec<Sample> {
+    use parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
+    use parquet::file::properties::WriterProperties;
+
+    let inputs: ArrayRef =
+        Arc::new(StringArray::from((0..40).map(|n| format!("What is {n} + 1?")).collect::<Vec<_>>()));
+    let targets: ArrayRef = Arc::new(Int64Array::from_iter_values(1..41));
+    let mut options = ListBuilder::new(StringBuilder::new());
+    for number in 0..40 {
+        options.values().append_value(number.to_string());
+        options.append(true);
+    }
+    let options: ArrayRef = Arc::new(options.finish());
+    let batch =
+        RecordBatch::try_from_iter([("input", inputs), ("target", targets), ("options", options)]).unwrap();
+    let write = |compression: Compression, encoding: Option<Encoding>| {
+        let mut properties = WriterProperties::builder().set_compression(compression);
+        if let Some(encoding) = encoding {
+            properties = properties
+                .set_dictionary_enabled(false)
+                .set_column_encoding(parquet::schema::types::ColumnPath::from("input"), encoding);
+        }
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
+        writer.write(&batch).unwrap();
+        Sample { name: "rows.parquet".to_owned(), bytes: writer.into_inner().unwrap() }
+    };
+    vec![
+        write(Compression::UNCOMPRESSED, None),
+        write(Compression::ZSTD(ZstdLevel::default()), None),
+        write(Compression::SNAPPY, None),
+        write(Compression::GZIP(GzipLevel::default()), None),
+        write(Compression::BROTLI(BrotliLevel::default()), None),
+        write(Compression::LZ4_RAW, None),
+        write(Compression::UNCOMPRESSED, Some(Encoding::DELTA_BYTE_ARRAY)),
+        write(Compression::UNCOMPRESSED, Some(Encoding::DELTA_LENGTH_BYTE_ARRAY)),
+    ]
+}
+
+/// Writes a study of two evaluations with trials.
+pub(super) fn write_study(folder: &Path) {
+    for (id, name) in [("a00001", "first"), ("b00002", "second")] {
+        let mut writer = UnitWriter::new(folder, eval_info(id, name, &["arch:moe"]), "add").unwrap();
+        for length in [4, 16] {
+            let outcome = |index: u64| match index % 4 {
+                0 => Outcome::Incorrect,
+                1 => Outcome::Truncated,
+                _ => Outcome::Correct,
+            };
+            writer
+                .write_point(PointTrials {
+                    params: format!("{{\"depth\": 1, \"length\": {length}}}"),
+                    manifolds: vec!["all".to_owned()],
+                    planned: 20,
+                    trials: (0..20).map(|index| trial(index, outcome(index), 0.25)).collect(),
+                    ..PointTrials::default()
+                })
+                .unwrap();
+        }
+        writer.finish(&provenance()).unwrap();
+    }
+}
+
+/// The Parquet files of a study, with their paths in it.
+pub(super) fn study_files() -> Vec<Sample> {
+    fn walk(folder: &Path, root: &Path, found: &mut Vec<Sample>) {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                walk(&path, root, found);
+            } else if path.extension().is_some_and(|extension| extension == "parquet") {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                found.push(Sample { name, bytes: fs::read(&path).unwrap() });
+            }
+        }
+    }
+    let folder = tempfile::TempDir::new().unwrap();
+    write_study(folder.path());
+    let mut found = Vec::new();
+    walk(folder.path(), folder.path(), &mut found);
+    found
+}
