@@ -44,6 +44,7 @@ pub struct Leaderboard {
 
 /// One evaluation on the leaderboard.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a row in public JSON")]
 pub struct ScoreRow {
     /// The rank.
     pub rank: usize,

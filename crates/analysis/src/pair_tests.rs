@@ -166,7 +166,7 @@ impl PairTests {
 
     fn new(tests: &[PairTest]) -> Result<Self, StatsError> {
         let p: Vec<f64> = tests.iter().map(|test| test.p).collect();
-        let evals = (1..).find(|evals| evals * (evals - 1) / 2 >= tests.len()).unwrap_or(0);
+        let evals = (1..=tests.len() + 1).find(|evals| evals * (evals - 1) / 2 >= tests.len()).unwrap_or(0);
         let mut verdicts = Vec::new();
         for (((a, b), test), p) in pairs(evals).zip(tests).zip(holm(&p)?) {
             if p <= LEVEL && test.difference != 0.0 {

@@ -49,7 +49,7 @@ impl PointQuery {
         let shown = self.items.iter().take(MAX_SHOWN).map(|item| format!("`{item}`"));
         let mut conditions = shown.collect::<Vec<_>>().join(" and ");
         if let Some(more @ 1..) = self.items.len().checked_sub(MAX_SHOWN) {
-            conditions.push_str(&format!(" and {more} more conditions"));
+            conditions = format!("{conditions} and {more} more conditions");
         }
         PointsError::InvalidQuery(match available.as_slice() {
             [] => format!("`{}` has no points; run `reasonscape evaluate` first", db.study().display()),

@@ -53,15 +53,14 @@ impl Ranking {
                 .zip(scores)
                 .map(|(eval_id, score)| Contestant { eval_id, score: *score })
                 .collect();
-            match PairTests::load(db, &query.filter, points, &contestants).await? {
-                Some(tests) => verdicts = Some(tests.verdicts),
-                None => {
-                    ties = Ties::V2;
-                    notes.push(
-                        "Ties by overlapping v2 intervals, because the study lacks the trials of an evaluation."
-                            .to_owned(),
-                    );
-                }
+            if let Some(tests) = PairTests::load(db, &query.filter, points, &contestants).await? {
+                verdicts = Some(tests.verdicts);
+            } else {
+                ties = Ties::V2;
+                notes.push(
+                    "Ties by overlapping v2 intervals, because the study lacks the trials of an evaluation."
+                        .to_owned(),
+                );
             }
         }
         let scores: Vec<ReasonScoreEstimate> = match (method, likelihood) {

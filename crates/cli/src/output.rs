@@ -62,10 +62,11 @@ fn as_text(data: &Table) -> String {
     let is_terminal = std::io::stdout().is_terminal();
     for row in data.display_rows() {
         // Before the layout, which depends on the width of the text.
-        match is_terminal {
-            true => table.add_row(row[..shown].iter().map(|cell| escape_invisible(cell).into_owned())),
-            false => table.add_row(&row[..shown]),
-        };
+        if is_terminal {
+            table.add_row(row[..shown].iter().map(|cell| escape_invisible(cell).into_owned()));
+        } else {
+            table.add_row(&row[..shown]);
+        }
     }
     for index in 0..shown {
         let column = table.column_mut(index).expect("the header has this column");

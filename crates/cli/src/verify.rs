@@ -50,7 +50,7 @@ impl Verify {
         print(
             global.format,
             &table(cache.as_ref(), cache_error.as_deref(), &files),
-            &as_json(cache.as_ref(), cache_error, &files),
+            &as_json(cache.as_ref(), cache_error.as_deref(), &files),
         )?;
         for fault in faults.iter().take(MAX_NAMED) {
             global.caption(fault);
@@ -149,7 +149,7 @@ fn table(cache: Option<&Verification>, cache_error: Option<&str>, files: &[FileC
     table
 }
 
-fn as_json(cache: Option<&Verification>, cache_error: Option<String>, files: &[FileCheck]) -> Value {
+fn as_json(cache: Option<&Verification>, cache_error: Option<&str>, files: &[FileCheck]) -> Value {
     let cache = cache.map(|cache| {
         let damaged =
             cache.damaged.iter().map(|entry| json!({ "entry": entry.entry, "problem": entry.problem }));

@@ -95,6 +95,7 @@ impl ChunkPages {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "used with `map_err`")]
 fn invalid_page(error: io::Error) -> String {
     format!("a page can't be read: {error}")
 }

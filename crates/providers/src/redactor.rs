@@ -87,7 +87,8 @@ pub fn redact_body(body: &mut Vec<u8>) {
     if body.get(start) == Some(&b'{') {
         let is_empty = body[start + 1..].trim_ascii_start().starts_with(b"}");
         let comma = if is_empty { "" } else { "," };
-        body.splice(start + 1..start + 1, format!("\"{REDACTION_MARK}\":{count}{comma}").into_bytes());
+        let at = start + 1;
+        body.splice(at..at, format!("\"{REDACTION_MARK}\":{count}{comma}").into_bytes());
     }
 }
 

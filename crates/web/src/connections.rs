@@ -53,9 +53,9 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// Since when a connection waits for its client, by what it waits for.
 #[derive(Debug, Default)]
 struct Waiting {
-    for_request: Option<Instant>,
-    for_body: Option<Instant>,
-    for_reader: Option<Instant>,
+    request: Option<Instant>,
+    body: Option<Instant>,
+    reader: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Connection {
     /// Since when the connection waits for its client; `None` while it waits for the server.
     fn waits_since(&self) -> Option<Instant> {
         let waiting = self.waiting();
-        [waiting.for_request, waiting.for_body, waiting.for_reader].into_iter().flatten().min()
+        [waiting.request, waiting.body, waiting.reader].into_iter().flatten().min()
     }
 }
 
@@ -121,7 +121,7 @@ struct Slot {
 impl Slot {
     fn new(connections: &Arc<Connections>, id: u64) -> Self {
         let connection = Arc::new(Connection::default());
-        connection.waiting().for_request = Some(Instant::now());
+        connection.waiting().request = Some(Instant::now());
         connections.open().insert(id, Arc::clone(&connection));
         Self { connections: Arc::clone(connections), connection, id }
     }
@@ -176,7 +176,7 @@ async fn serve(stream: TcpStream, peer: Peer, slot: Arc<Slot>, routes: TowerToHy
         ProgressStream { stream, slot: Arc::clone(&slot), timeout: limits.write_timeout, deadline: None };
     let handle = service_fn(move |request: Request<Incoming>| {
         let slot = Arc::clone(&slot);
-        slot.set_waiting(|waiting| &mut waiting.for_request, false);
+        slot.set_waiting(|waiting| &mut waiting.request, false);
         let mut request = request.map(|body| Body::new(RequestBody { body, slot: Arc::clone(&slot) }));
         request.extensions_mut().insert(peer);
         let reply = routes.call(request);
@@ -213,7 +213,7 @@ impl hyper::body::Body for RequestBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        self.slot.set_waiting(|waiting| &mut waiting.for_body, polled.is_pending());
+        self.slot.set_waiting(|waiting| &mut waiting.body, polled.is_pending());
         polled
     }
 
@@ -228,7 +228,7 @@ impl hyper::body::Body for RequestBody {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        self.slot.set_waiting(|waiting| &mut waiting.for_body, false);
+        self.slot.set_waiting(|waiting| &mut waiting.body, false);
     }
 }
 
@@ -260,7 +260,7 @@ impl hyper::body::Body for ReplyBody {
 
 impl Drop for ReplyBody {
     fn drop(&mut self) {
-        self.slot.set_waiting(|waiting| &mut waiting.for_request, true);
+        self.slot.set_waiting(|waiting| &mut waiting.request, true);
     }
 }
 
@@ -281,12 +281,12 @@ impl ProgressStream {
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             if self.deadline.take().is_some() {
-                self.slot.set_waiting(|waiting| &mut waiting.for_reader, false);
+                self.slot.set_waiting(|waiting| &mut waiting.reader, false);
             }
             return written;
         }
         let deadline = self.deadline.get_or_insert_with(|| {
-            self.slot.set_waiting(|waiting| &mut waiting.for_reader, true);
+            self.slot.set_waiting(|waiting| &mut waiting.reader, true);
             Box::pin(tokio::time::sleep(self.timeout))
         });
         match deadline.as_mut().poll(context) {

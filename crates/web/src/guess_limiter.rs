@@ -55,7 +55,7 @@ const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 fn prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
             WRONG_TOKEN_DELAY
         );
         // After a pause all is forgotten.
-        let later = now + Duration::from_secs(60);
+        let later = now + Duration::from_mins(1);
         assert_eq!(limiter.record_wrong("10.0.0.1".parse().unwrap(), later), WRONG_TOKEN_DELAY);
     }
 

@@ -330,7 +330,7 @@ async fn marks_keep_the_largest_fixed_count_and_the_latest_stop_rule() {
         writer.raise_marks(vec![raised]).await.unwrap();
         let expected = sampled_mark(requested, fixed_count, stop_rule);
         let reader = cache.reader().unwrap();
-        assert_eq!(reader.all_marks().unwrap(), [expected.clone()]);
+        assert_eq!(reader.all_marks().unwrap(), std::slice::from_ref(&expected));
         let marks = reader.marks(1, "a").unwrap();
         assert_eq!(marks.requested("sort", &expected.params), requested);
         assert_eq!(marks.sampling("sort", &expected.params), Some(&expected.sampling));

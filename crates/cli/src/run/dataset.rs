@@ -34,7 +34,8 @@ pub(super) struct DatasetArgs {
     /// Sampling parameters: a built-in sampler, or one in the study's `samplers/`.
     #[arg(long, value_name = "NAME")]
     sampler: Option<String>,
-    /// How answers are compared with targets: exact, choice, yes_no, numeric, math, set, list, json, regex or contains
+    /// How answers are compared with targets: `exact`, `choice`, `yes_no`, `numeric`, `math`, `set`, `list`, `json`, `regex` or
+    /// `contains`
     /// [default: detected from the targets for a new study].
     #[arg(long, value_name = "SCORER", value_parser = Scorer::from_str)]
     scorer: Option<Scorer>,

@@ -165,7 +165,7 @@ fn large_replies_are_received_one_after_the_other() {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             std::thread::spawn(move || {
-                let _ = stream.read(&mut [0; 1 << 16]);
+                let _ = stream.read(&mut vec![0; 1 << 16]);
                 let size = 16_usize << 20;
                 let (head, tail) = (
                     "{\"choices\":[{\"finish_reason\":\"stop\",\"message\":{\"content\":\"",
@@ -178,7 +178,7 @@ fn large_replies_are_received_one_after_the_other() {
                      {length}\r\n\r\n{head}"
                 );
                 for _ in 0..size >> 20 {
-                    if stream.write_all(&[b'x'; 1 << 20]).is_err() {
+                    if stream.write_all(&vec![b'x'; 1 << 20]).is_err() {
                         return;
                     }
                 }

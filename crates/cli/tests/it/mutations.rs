@@ -120,13 +120,13 @@ fn number_from(variable: &str, default: u64) -> u64 {
 #[test]
 #[ignore = "run by the tests of the targets"]
 fn run_one_target() {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
     let Ok(name) = std::env::var(TARGET) else { return };
     // A file that takes a second to decode is worth nothing here.
     reasonscape_limits::set_memory_limit(64 << 20);
     let seconds = number_from(SECONDS, 5);
     let (samples, mut read) = target(&name);
     let folder = std::env::temp_dir();
-    static STARTED: AtomicU64 = AtomicU64::new(0);
     let begin = Instant::now();
     let now = move || begin.elapsed().as_secs();
     std::thread::spawn(move || {
@@ -241,12 +241,12 @@ impl Env {
             filters: vec!["strict-match".to_owned()],
             ..LogOptions::default()
         };
-        read_logs(Logs::open_lm_eval(&[folder], &options).ok());
+        read_logs(Logs::open_lm_eval(&[folder], &options).ok().as_ref());
     }
 
     fn read_inspect(&self, input: &Sample) {
         let path = self.write(input);
-        read_logs(Logs::open_inspect(&[path], &LogOptions::default()).ok());
+        read_logs(Logs::open_inspect(&[path], &LogOptions::default()).ok().as_ref());
     }
 
     fn import_entries(&self, input: &Sample) {
@@ -303,8 +303,8 @@ impl Env {
     }
 }
 
-fn read_logs(logs: Option<Logs>) {
-    for log in logs.iter().flat_map(Logs::iter) {
+fn read_logs(logs: Option<&Logs>) {
+    for log in logs.into_iter().flat_map(Logs::iter) {
         let read = log.read(&Progress::default(), || (), |(), _| Ok(()), &mut |_| ControlFlow::Continue(()));
         drop(read);
     }

@@ -100,7 +100,6 @@ const EFFECTS: &[Effect] = &[
     ("analyze surface", ARITHMETIC, &["--y", "length"]),
     ("analyze threshold", JSON, &["--filter", "model=sim-cheap"]),
     ("analyze threshold", ARITHMETIC, &["--first", "8"]),
-    ("analyze threshold", JSON, &["--confidence", "0.8"]),
     ("analyze threshold", ARITHMETIC, &["--mode", "E_O"]),
     ("analyze threshold", ARITHMETIC, &["--guessing", "raw"]),
     ("analyze threshold", ARITHMETIC, &["--truncation", "pass"]),

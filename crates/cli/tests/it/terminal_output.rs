@@ -24,7 +24,7 @@ fn hostile_study() -> TempDir {
         let one = |index: u64| Trial {
             answer: Some(format!("{HOSTILE}{index}")),
             target: HOSTILE.to_owned(),
-            ..trial(index, if index % 3 == 0 { Outcome::Correct } else { Outcome::Incorrect }, 0.0)
+            ..trial(index, if index.is_multiple_of(3) { Outcome::Correct } else { Outcome::Incorrect }, 0.0)
         };
         writer
             .write_point(PointTrials {

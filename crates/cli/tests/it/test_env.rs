@@ -44,13 +44,13 @@ fn run_command(command: &mut Command) -> Run {
 
 /// Runs `reasonscape` for at most two minutes, and returns its highest resident memory in bytes; `None` without Python.
 pub(crate) fn reasonscape_measured(arguments: &[&str]) -> Option<(Run, u64)> {
-    let script = r#"
+    let script = r"
 import json, resource, subprocess, sys
 arguments = json.load(sys.stdin)
 done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), peak * 1024]))
-"#;
+";
     let program = assert_cmd::cargo::cargo_bin!("reasonscape").display().to_string();
     let input = json!([&[program.as_str()], arguments].concat()).to_string();
     let output = reasonscape_test_support::python(script, &input)?;

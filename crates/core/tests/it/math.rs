@@ -8,7 +8,7 @@ fn verdict(answer: &str, target: &str) -> ScorerVerdict {
     Scorer::Math.score(answer, &Test::free_form(String::new(), target))
 }
 
-/// `fixtures/make_math_pairs.py` made the pairs with SymPy.
+/// `fixtures/make_math_pairs.py` made the pairs with `SymPy`.
 #[test]
 fn formulas_rewritten_by_sympy_are_equal_and_changed_ones_are_not() {
     let (mut equal, mut different, mut undecided) = (0, 0, 0);

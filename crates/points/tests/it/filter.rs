@@ -306,7 +306,7 @@ fn explains_invalid_filters() {
 fn long_lists_of_values_work_as_short_ones() {
     let (_study, db) = study();
     let all = wait(db.query_points(&Filter::default(), Mode::C_I.into())).unwrap();
-    let repeated = format!("model={}", ["qwen-7b"; 5_000].join(","));
+    let repeated = format!("model={}", vec!["qwen-7b"; 5_000].join(","));
     assert_eq!(check(&db, &all, &[&repeated]), 18);
     let again = vec!["params.length=1..8"; 5_000];
     assert_eq!(check(&db, &all, &again), 30);

@@ -205,11 +205,10 @@ fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<St
         }
         match row {
             Ok(row) if columns.is_empty() => columns = row.keys().take(MAX_COLUMNS).cloned().collect(),
-            Ok(_) => {}
             Err(problem) if unreadable.len() < MAX_UNREADABLE => {
                 unreadable.push(reasonscape_core::LineError { line, problem });
             }
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     });
     failed.map_err(|error| too_large(&error))?;

@@ -212,6 +212,9 @@ fn finds_planted_threshold_with_interval() {
         assert!(number(&curve["lack_of_fit"]["p"]) > 0.9, "{curve}");
         assert_eq!(number(&curve["lack_of_fit"]["degrees"]), 5.0);
     }
+    let at_80 = plot.json("threshold", &["--confidence", "0.8"]);
+    let width = |found: &Value| number(&found[0]["curve"]["high"]) - number(&found[0]["curve"]["low"]);
+    assert!(width(&at_80) < 0.8 * width(&found), "{at_80}");
     let words = |name: &str| row(name, "arithmetic")["finding"].as_str().unwrap().to_owned();
     assert!(words("a").starts_with("threshold at length=12.0 (11."), "{}", words("a"));
     for (name, side, edge) in [("above", "above", 8), ("below", "below", 2)] {

@@ -149,7 +149,8 @@ fn repeated_headers_appear_nowhere() {
 
     // The same through the web app: a run of it, its record and events, and the pages of trials.
     *server.place.lock().unwrap() = "error";
-    let variables = [("PEOPLES_KEY", KEY), ("TEAM_SECRET", HEADER), ("RUST_LOG", "trace")];
+    let log = "reasonscape_runner=trace,hyper_util::client=trace,reqwest=trace";
+    let variables = [("PEOPLES_KEY", KEY), ("TEAM_SECRET", HEADER), ("RUST_LOG", log)];
     let (mut child, url) = start_server(&["serve", path, "--port", "0"], &variables);
     // Read all the time, since the server waits while the pipe is full.
     let mut stderr = child.stderr.take().unwrap();

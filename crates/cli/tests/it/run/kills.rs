@@ -130,13 +130,13 @@ fn survives_ten_random_kills_without_loss_or_duplicates() {
 
 /// Makes every sync of a file take 50 ms, as on a busy network disk.
 #[cfg(target_os = "linux")]
-const SLOW_SYNC: &str = r#"
+const SLOW_SYNC: &str = r"
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <unistd.h>
 int fsync(int file) { usleep(50000); return syscall(SYS_fsync, file); }
 int fdatasync(int file) { usleep(50000); return syscall(SYS_fdatasync, file); }
-"#;
+";
 
 #[test]
 #[cfg(target_os = "linux")]

@@ -20,7 +20,7 @@ fn list(count: usize, value: impl Fn(usize) -> String) -> String {
 
 /// The GET of 3.5 kB that once stopped the server.
 pub(super) fn long_filter() -> String {
-    format!("/?filter=model={}", ["a"; 1_773].join(","))
+    format!("/?filter=model={}", vec!["a"; 1_773].join(","))
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn survives_queries_with_thousands_of_values() {
     let columns = repeated("params", 900, |n| format!("p{n}%3D1"));
     gets(&format!("/api/v1/trials?{columns}"), "expected at most 100");
     gets(&format!("/api/v1/aggregate?by={}", list(2_000, |n| format!("params.p{n}"))), "too many columns");
-    let modes = server.get(&format!("/api/v1/aggregate?mode={}", ["all"; 6_000].join(",")));
+    let modes = server.get(&format!("/api/v1/aggregate?mode={}", vec!["all"; 6_000].join(",")));
     assert_eq!(modes.status, 200);
     assert_eq!(modes.body, server.get("/api/v1/aggregate?mode=all").body);
 }
@@ -140,7 +140,7 @@ fn commands_survive_long_filters_and_deep_sql() {
     let models = list(5_000, |n| format!("model-{n}"));
     let run = reasonscape(&["analyze", "evals", study, "--filter", &format!("model={models}")]);
     assert_rejected(&run, &["too many filter values", "expected at most 1000"]);
-    let same = ["org/poor"; 5_000].join(",");
+    let same = vec!["org/poor"; 5_000].join(",");
     let run = reasonscape(&["analyze", "evals", study, "--filter", &format!("model={same}")]);
     assert_eq!((run.code, run.stdout.contains("b00002")), (0, true), "{run:?}");
     for query in [

@@ -107,7 +107,7 @@ fn commands_show_estimates_not_midpoints() {
 fn score_command_shows_estimates_not_midpoints() {
     let mut csv = "model,task,n,n_e,n_t,g\n".to_owned();
     for (model, correct, n, _) in MODELS {
-        csv.push_str(&format!("{model},add,{n},{correct},0,0\n"));
+        csv += &[model, "add", &n.to_string(), &correct.to_string(), "0", "0\n"].join(",");
     }
     let score = |format: &str| {
         let run = crate::test_env::reasonscape_with(&["score", "-", "--format", format], csv.clone());
