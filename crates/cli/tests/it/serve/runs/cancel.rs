@@ -48,8 +48,11 @@ fn second_cancel_stops_at_once() {
     }
     let third = env.start(&names[2], &json!({}));
     assert!(third.status == 409 && third.body.contains("2 runs are already active"), "{third:?}");
-    crate::test_env::wait_until("requests were sent", || env.models.stats().requests > 0);
     for name in &names[..2] {
+        // A run without a request in flight would end with the first cancel.
+        crate::test_env::wait_until("its requests are in flight", || {
+            env.get_run(name)["progress"][0]["note"].as_str().is_some_and(|note| note.contains("answer"))
+        });
         let cancel = |answer: u16| {
             assert_eq!(env.post(&format!("/runs/{name}/cancel"), &json!({})).status, answer);
         };
