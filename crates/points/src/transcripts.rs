@@ -25,13 +25,14 @@ impl TranscriptReader {
         Ok(Self { reader: cache.map(Cache::reader).transpose()? })
     }
 
-    /// Opens the cache of a study directory for reading; if it doesn't exist, every lookup returns `None`.
+    /// Opens the cache of a study directory for reading; if it doesn't exist, every lookup returns `None`. No file is created
+    /// or changed: analyses run on a read-only server too.
     ///
     /// # Errors
     /// A [`PointsError`] when the cache cannot be read.
     pub fn open_study(dir: &Path) -> Result<Self, PointsError> {
         let path = dir.join(Study::CACHE_FILE);
-        let cache = path.exists().then(|| Cache::open_read_only(path)).transpose()?;
+        let cache = path.exists().then(|| Cache::open_untouched(path)).transpose()?;
         Self::open(cache.as_ref())
     }
 

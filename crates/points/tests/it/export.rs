@@ -7,7 +7,7 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use reasonscape_cache::Cache;
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::logs::LogOptions;
-use reasonscape_points::{Exported, Filter, export_dataset, export_lines};
+use reasonscape_points::{Exported, Filter, TranscriptReader, export_dataset, export_lines};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -129,4 +129,17 @@ fn writes_a_dataset_completely_or_not_at_all() {
     {
         assert!(card.contains(words), "`{words}` is not in:\n{card}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn reading_transcripts_of_a_study_creates_no_file() {
+    let study = imported();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    File::open(study.path()).unwrap().set_modified(long_ago).unwrap();
+    let mut reader = TranscriptReader::open_study(study.path()).unwrap();
+    assert_eq!(reader.find(&"0".repeat(64), 0, "m").unwrap(), None);
+    drop(reader);
+    // SQLite's auxiliary files would come and go, which changes the directory.
+    assert_eq!(fs::metadata(study.path()).unwrap().modified().unwrap(), long_ago);
 }
