@@ -19,7 +19,7 @@ fn leaderboard_shows_scores_with_intervals() {
     for row in scores["rows"].as_array().unwrap() {
         let number = |name: &str| row["reason_score"][name].as_f64().unwrap();
         let interval = format!("{:.0} to {:.0}", number("ci_low"), number("ci_high"));
-        let shown = format!("<b>{:.0}</b><small title=\"95 % CI\">{interval}</small>", number("estimate"));
+        let shown = format!("<b>{:.0}</b> <small title=\"95 % CI\">{interval}</small>", number("estimate"));
         assert!(page.body.contains(&shown), "{shown} is not in {}", page.body);
         let v2 = |name: &str| row["score"][name].as_f64().unwrap();
         let shown = format!(">{:.0} ± {:.0}</td>", v2("center"), v2("margin"));
