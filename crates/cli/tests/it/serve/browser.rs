@@ -39,6 +39,8 @@ fn is_accessible(browser: &Browser, path: &str) {
         let feature = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
         browser.devtools("Emulation.setEmulatedMedia", &feature);
         browser.go(path);
+        // A page that has just been opened may reload itself once.
+        browser.wait_for("document.readyState === 'complete' && document.body !== null");
         assert_eq!(browser.script(HINDRANCES), json!([]), "{path} in {theme}");
     }
     assert_eq!(nameless(browser), [""; 0], "{path}");
