@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use reasonscape_core::EntryId;
 use zstd::bulk::{Compressor, Decompressor};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, TokenUsage};
 use crate::error::CacheError;
 
 /// Maximum size of an entry before compression: far above any reply, far below SQLite's limit.
@@ -33,6 +33,7 @@ pub(crate) struct Encoded {
     pub(crate) model: String,
     /// Whether the mark of its point was written before it.
     pub(crate) marked: bool,
+    pub(crate) usage: TokenUsage,
 }
 
 thread_local! {
@@ -76,7 +77,7 @@ impl Encoder {
 }
 
 /// Compresses on the calling thread, to keep work off the single writer thread.
-pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError> {
+pub(crate) fn encode(entry: &Entry, marked: bool, usage: TokenUsage) -> Result<Encoded, CacheError> {
     let Entry { id, request, response } = entry;
     debug_assert_eq!(
         id.key,
@@ -97,6 +98,7 @@ pub(crate) fn encode(entry: &Entry, marked: bool) -> Result<Encoded, CacheError>
         exchange: COMPRESSOR.with_borrow_mut(|encoder| encoder.encode(request, &response.body)),
         model: entry.model().unwrap_or_default(),
         marked,
+        usage,
     })
 }
 
@@ -155,7 +157,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_body_round_trips(body in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let encoded = encode(&entry("{}", &body), true).unwrap();
+            let encoded = encode(&entry("{}", &body), true, TokenUsage::default()).unwrap();
             let decoded = decode(&encoded.exchange, encoded.bytes as i64).unwrap();
             prop_assert_eq!(decoded.request(), Ok("{}"));
             prop_assert_eq!(decoded.into_body(), body);
@@ -164,7 +166,7 @@ mod tests {
         #[test]
         fn detects_bit_flips(at in 0_usize..1000, bit in 0_u32..8) {
             let body = b"the quick brown fox jumps over the lazy dog, the quick brown fox";
-            let encoded = encode(&entry("{}", body), true).unwrap();
+            let encoded = encode(&entry("{}", body), true, TokenUsage::default()).unwrap();
             let mut exchange = encoded.exchange.clone();
             let at = at % exchange.len();
             exchange[at] ^= 1 << bit;
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn rejects_absurd_lengths_before_allocating() {
-        let encoded = encode(&entry("{}", b"body"), true).unwrap();
+        let encoded = encode(&entry("{}", b"body"), true, TokenUsage::default()).unwrap();
         for bytes in [-1, 0, 3, 8, i64::MAX] {
             assert!(decode(&encoded.exchange, bytes).is_err(), "{bytes}");
         }

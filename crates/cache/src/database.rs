@@ -62,6 +62,12 @@ ALTER TABLE marks ADD COLUMN fixed_count INTEGER;                  -- largest pl
 ALTER TABLE marks ADD COLUMN stop_rule   TEXT;                     -- of the latest run with a precision target
 ";
 
+/// Added to format 2 in the same way. With it, what a cached response saves is known without reading the response.
+const USAGE: &str = "
+ALTER TABLE entries ADD COLUMN prompt_tokens     INTEGER;          -- as reported by the provider; NULL: not recorded
+ALTER TABLE entries ADD COLUMN completion_tokens INTEGER;
+";
+
 /// How long to wait for other processes, which hold locks for milliseconds.
 const BUSY_TIMEOUT_MS: i32 = 60_000;
 
@@ -91,8 +97,9 @@ pub(crate) fn open(path: &Path, access: Access) -> Result<Connection, CacheError
         Contents::Cache { format }
             if access == Access::Write
                 && (format < FORMAT
-                    || !has_latency_us(&connection).map_err(CacheError::from_sqlite(path))?
-                    || !has_sampling(&connection).map_err(CacheError::from_sqlite(path))?) =>
+                    || !Columns::read(&connection)
+                        .map_err(CacheError::from_sqlite(path))?
+                        .are_complete()) =>
         {
             in_transaction(&connection, path, |transaction| upgrade(transaction, path))?;
         }
@@ -212,23 +219,45 @@ fn upgrade(connection: &Connection, path: &Path) -> Result<(), CacheError> {
         connection.execute_batch(FORMAT_2).map_err(to_cache_error)?;
         connection.pragma_update(None, "user_version", 2).map_err(to_cache_error)?;
     }
-    if !has_latency_us(connection).map_err(to_cache_error)? {
-        connection.execute_batch(LATENCY_US).map_err(to_cache_error)?;
-    }
-    if !has_sampling(connection).map_err(to_cache_error)? {
-        connection.execute_batch(SAMPLING).map_err(to_cache_error)?;
+    let columns = Columns::read(connection).map_err(to_cache_error)?;
+    for (exists, sql) in
+        [(columns.latency_us, LATENCY_US), (columns.sampling, SAMPLING), (columns.usage, USAGE)]
+    {
+        if !exists {
+            connection.execute_batch(sql).map_err(to_cache_error)?;
+        }
     }
     Ok(())
 }
 
-/// Whether entries have a column for microseconds; files of format 1 and early files of format 2 don't.
-pub(crate) fn has_latency_us(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare("SELECT 1 FROM pragma_table_info('entries') WHERE name = 'latency_us'")?.exists([])
+/// Which of the columns exist that were added to format 2 later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Columns {
+    /// Latency in microseconds.
+    pub(crate) latency_us: bool,
+    /// How the points of marks were sampled.
+    pub(crate) sampling: bool,
+    /// Tokens of entries.
+    pub(crate) usage: bool,
 }
 
-/// Whether marks record how their points were sampled; early files of format 2 don't.
-pub(crate) fn has_sampling(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare("SELECT 1 FROM pragma_table_info('marks') WHERE name = 'stop_rule'")?.exists([])
+impl Columns {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let has = |table: &str, column: &str| {
+            connection
+                .prepare_cached("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?
+                .exists([table, column])
+        };
+        Ok(Self {
+            latency_us: has("entries", "latency_us")?,
+            sampling: has("marks", "stop_rule")?,
+            usage: has("entries", "completion_tokens")?,
+        })
+    }
+
+    fn are_complete(self) -> bool {
+        self.latency_us && self.sampling && self.usage
+    }
 }
 
 /// Runs a transaction that holds the write lock, and rolls back on failure.

@@ -17,6 +17,15 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
+/// Tokens of a response, as the provider reported them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenUsage {
+    /// Tokens of the prompt.
+    pub prompt: Option<u64>,
+    /// Tokens of the response, reasoning included.
+    pub completion: Option<u64>,
+}
+
 /// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

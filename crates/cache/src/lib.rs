@@ -52,14 +52,14 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use entry::{Entry, Response};
+pub use entry::{Entry, Response, TokenUsage};
 pub use error::CacheError;
 pub use jsonl::{ExportLine, LineError};
 pub use maintenance::{
     CacheStats, CorruptEntry, EntryFilter, EntryTotals, Importer, MergeSummary, Verification,
 };
 pub use marks::{HeldEntries, Mark, Marks, PointSampling};
-pub use reader::{Found, Reader, Snapshot};
+pub use reader::{Found, FoundUsage, Reader, Snapshot};
 pub use savings::Savings;
 pub use watermark::{CacheDiff, Watermark};
 pub use write_connection::Claim;
@@ -132,9 +132,8 @@ impl Cache {
         let connection = database::connect(&self.path, access)?;
         let to_cache_error = CacheError::from_sqlite(&self.path);
         let has_marks = database::format(&connection).map_err(to_cache_error)? >= 2;
-        let has_latency_us = database::has_latency_us(&connection).map_err(to_cache_error)?;
-        let has_sampling = database::has_sampling(&connection).map_err(to_cache_error)?;
-        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, has_latency_us, has_sampling })
+        let columns = database::Columns::read(&connection).map_err(to_cache_error)?;
+        Ok(Reader { connection, path: Arc::clone(&self.path), has_marks, columns })
     }
 
     /// Starts the writer thread. A process needs only one; clone the handle.

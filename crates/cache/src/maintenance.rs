@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::Cache;
 use crate::codec::{Encoded, encode};
-use crate::entry::Entry;
+use crate::entry::{Entry, TokenUsage};
 use crate::error::CacheError;
 use crate::jsonl::ExportLine;
 use crate::marks::Mark;
@@ -331,7 +331,7 @@ impl Importer {
     }
 
     fn push(&mut self, entry: &Entry, marked: bool) -> Result<(), CacheError> {
-        self.pending.push(encode(entry, marked)?);
+        self.pending.push(encode(entry, marked, TokenUsage::default())?);
         if self.pending.len() == BATCH { self.write() } else { Ok(()) }
     }
 

@@ -153,7 +153,7 @@ impl Reader {
 
     /// The columns of [`PointSampling`]; marks of earlier versions lack them.
     fn sampling_columns(&self) -> &'static str {
-        if self.has_sampling { "fixed_count, stop_rule" } else { "NULL, NULL" }
+        if self.columns.sampling { "fixed_count, stop_rule" } else { "NULL, NULL" }
     }
 
     /// Counts the entries of each namespace and model. An unreadable model has an empty name.

@@ -7,7 +7,8 @@ use reasonscape_core::{CacheKey, EntryId};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::codec::{Decoded, decode};
-use crate::entry::{Entry, Response, model_in_request};
+use crate::database::Columns;
+use crate::entry::{Entry, Response, TokenUsage, model_in_request};
 use crate::error::CacheError;
 
 /// A read connection. Each thread has its own: it can be sent to another thread but not shared.
@@ -17,10 +18,8 @@ pub struct Reader {
     pub(crate) path: Arc<Path>,
     /// Whether the file has marks and records models, which format 1 doesn't.
     pub(crate) has_marks: bool,
-    /// Whether entries have a column for microseconds.
-    pub(crate) has_latency_us: bool,
-    /// Whether marks record how their points were sampled.
-    pub(crate) has_sampling: bool,
+    /// Which later columns the file has.
+    pub(crate) columns: Columns,
 }
 
 /// A cached response.
@@ -32,6 +31,15 @@ pub struct Found {
     pub marked: bool,
     /// The response, or [`CacheError::DamagedEntry`].
     pub response: Result<Response, CacheError>,
+}
+
+/// The tokens of a cached response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoundUsage {
+    /// Unique number of its entry.
+    pub entry: i64,
+    /// The tokens; `None` if they were not recorded, or the provider reported none.
+    pub usage: Option<TokenUsage>,
 }
 
 /// A consistent snapshot of a [`Reader`].
@@ -102,7 +110,7 @@ impl Reader {
             "SELECT id, status, latency_ms, received_ms, bytes, exchange, 0, NULL FROM entries
             WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
         let to_cache_error = CacheError::from_sqlite(&self.path);
-        let sql = match (self.has_marks, self.has_latency_us) {
+        let sql = match (self.has_marks, self.columns.latency_us) {
             (false, _) => SQL_FORMAT_1,
             (true, false) => SQL_WITHOUT_MICROSECONDS,
             (true, true) => SQL,
@@ -120,6 +128,25 @@ impl Reader {
                 Err(problem) => Err(self.damaged(id, problem)),
             };
             Ok(Found { entry: row.get(0)?, marked: row.get(6)?, response })
+        });
+        found.optional().map_err(to_cache_error)
+    }
+
+    /// The number of an entry and the tokens of its response, without reading the response.
+    ///
+    /// # Errors
+    /// A [`CacheError`] if the file cannot be read.
+    pub fn find_usage(&self, id: &EntryId) -> Result<Option<FoundUsage>, CacheError> {
+        const SQL: &str = "SELECT id, prompt_tokens, completion_tokens FROM entries
+            WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        const SQL_WITHOUT_USAGE: &str =
+            "SELECT id, NULL, NULL FROM entries WHERE key = ?1 AND namespace = ?2 AND repeat = ?3";
+        let to_cache_error = CacheError::from_sqlite(&self.path);
+        let sql = if self.columns.usage { SQL } else { SQL_WITHOUT_USAGE };
+        let mut statement = self.connection.prepare_cached(sql).map_err(to_cache_error)?;
+        let found = statement.query_row(params![id.key.0, id.namespace, id.repeat], |row| {
+            let usage = TokenUsage { prompt: row.get(1)?, completion: row.get(2)? };
+            Ok(FoundUsage { entry: row.get(0)?, usage: (usage != TokenUsage::default()).then_some(usage) })
         });
         found.optional().map_err(to_cache_error)
     }

@@ -88,8 +88,9 @@ impl WriteConnection {
 /// Stores an entry and ends its claim. Returns whether it is new.
 pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite::Result<bool> {
     const SQL: &str = "INSERT OR IGNORE INTO entries
-        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked, latency_us)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        (key, namespace, repeat, status, latency_ms, received_ms, bytes, exchange, model, marked, latency_us,
+            prompt_tokens, completion_tokens)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let stored = transaction.prepare_cached(SQL)?.execute(params![
         entry.id.key.0,
         entry.id.namespace,
@@ -102,6 +103,8 @@ pub(crate) fn store(transaction: &Transaction<'_>, entry: &Encoded) -> rusqlite:
         entry.model,
         entry.marked,
         entry.latency_us,
+        entry.usage.prompt,
+        entry.usage.completion,
     ])?;
     transaction
         .prepare_cached("DELETE FROM claims WHERE key = ?1 AND namespace = ?2 AND repeat = ?3")?

@@ -15,7 +15,7 @@ use reasonscape_core::EntryId;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::codec::{Encoded, encode};
-use crate::entry::Entry;
+use crate::entry::{Entry, TokenUsage};
 use crate::error::CacheError;
 use crate::leases::Owner;
 use crate::log_path;
@@ -75,7 +75,7 @@ struct StoreReply {
 
 #[derive(Debug)]
 enum Command {
-    Store(Arc<Entry>, StoreReply),
+    Store(Arc<Entry>, TokenUsage, StoreReply),
     Claim(Vec<EntryId>, Reply<Vec<Claim>>),
     Release(Vec<EntryId>, Reply<()>),
     RaiseMarks(Vec<Mark>, Reply<()>),
@@ -93,7 +93,7 @@ impl Command {
     /// Compresses an entry to be stored; on failure, replies at once.
     fn prepare(self) -> Option<PreparedCommand> {
         Some(match self {
-            Self::Store(entry, reply) => match encode(&entry, true) {
+            Self::Store(entry, usage, reply) => match encode(&entry, true, usage) {
                 Ok(encoded) => PreparedCommand::Store(encoded, reply),
                 Err(error) => {
                     // The receiver may have been dropped; that is not an error.
@@ -137,24 +137,27 @@ impl Writer {
     /// # Errors
     /// A [`CacheError`] if it could not be written; its claim is then kept.
     pub fn store(&self, entry: Entry) -> impl Future<Output = Result<(), CacheError>> + Send + use<> {
-        let committed = self.commit(Arc::new(entry));
+        let committed = self.commit(Arc::new(entry), TokenUsage::default());
         async move { committed.await?.synced().await }
     }
 
     /// Like [`Writer::store`], in two steps: the future resolves once the entry is committed, and its result waits for the
-    /// sync. To limit how many responses a killed process can lose, send the next request after the first step.
+    /// sync. `usage` is what the response reports, kept beside it. To limit how many responses a killed process can lose, send the next request after the first step.
     ///
     /// # Errors
     /// A [`CacheError`] if it could not be written; its claim is then kept.
     pub fn commit(
         &self,
         entry: Arc<Entry>,
+        usage: TokenUsage,
     ) -> impl Future<Output = Result<Committed, CacheError>> + Send + use<> {
         let writer = self.clone();
         async move {
             let path = Arc::clone(&writer.shared.path);
             let (reply, synced) = oneshot::channel();
-            writer.send(|committed| Command::Store(entry, StoreReply { committed, synced: reply })).await?;
+            writer
+                .send(|committed| Command::Store(entry, usage, StoreReply { committed, synced: reply }))
+                .await?;
             Ok(Committed { path, synced })
         }
     }

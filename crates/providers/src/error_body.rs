@@ -51,7 +51,7 @@ pub(crate) fn has_error(body: &[u8]) -> bool {
         error: Value,
     }
     // Nearly every reply has none, and is not parsed twice.
-    if !body.windows(b"\"error\"".len()).any(|text| text == b"\"error\"") {
+    if memchr::memmem::find(body, b"\"error\"").is_none() {
         return false;
     }
     let found = serde_json::from_slice(body).map_or(Value::Null, |WithError { error }| error);

@@ -5,9 +5,11 @@ mod damage;
 mod processes;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use reasonscape_cache::{
     Cache, CacheError, Claim, Entry, EntryFilter, ExportLine, HeldEntries, Mark, PointSampling, Response,
+    TokenUsage,
 };
 use reasonscape_core::{CacheKey, EntryId, Json, canonical_json};
 use tempfile::TempDir;
@@ -270,9 +272,9 @@ async fn microseconds_are_stored_beside_milliseconds() {
     assert!(!timed.to_line().contains("latency_us"), "programs of format 1 refuse what they don't know");
 }
 
-/// Programs of the first format 2 read and write a file that has microseconds, and their files are read without.
+/// Programs of the first format 2 read and write a file with later columns, and their files are read without.
 #[test]
-fn microseconds_do_not_break_format_2() {
+fn later_columns_do_not_break_format_2() {
     let (_dir, path) = temp_cache_path();
     cache_with(&path, 0..2);
     let raw = rusqlite::Connection::open(&path).unwrap();
@@ -287,22 +289,43 @@ fn microseconds_do_not_break_format_2() {
         let statement = raw.prepare("SELECT * FROM entries").unwrap();
         statement.column_names().map(ToOwned::to_owned).collect()
     };
-    assert_eq!(names[8..], ["exchange", "model", "marked", "latency_us"]);
+    let added = ["latency_us", "prompt_tokens", "completion_tokens"];
+    assert_eq!(names[8..], [&["exchange", "model", "marked"], &added[..]].concat());
     let version: i64 = raw.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(version, 2);
 
-    raw.execute_batch("ALTER TABLE entries DROP COLUMN latency_us").unwrap();
+    for column in added {
+        raw.execute_batch(&format!("ALTER TABLE entries DROP COLUMN {column}")).unwrap();
+    }
     drop(raw);
     for cache in [Cache::open_read_only(&path).unwrap(), Cache::open(&path).unwrap()] {
         let reader = cache.reader().unwrap();
         assert_eq!(reader.get(&entry(1).id).unwrap(), Some(entry(1).response));
         assert_eq!(reader.entry(&entry(1).id).unwrap(), Some(entry(1)));
+        assert_eq!(reader.find_usage(&entry(1).id).unwrap().unwrap().usage, None);
         assert!(reader.verify(|_| ()).unwrap().is_sound());
     }
-    let column = "SELECT count(*) FROM pragma_table_info('entries') WHERE name = 'latency_us'";
+    let columns = "SELECT count(*) FROM pragma_table_info('entries')
+        WHERE name IN ('latency_us', 'prompt_tokens', 'completion_tokens')";
     let raw = rusqlite::Connection::open(&path).unwrap();
-    let added: i64 = raw.query_row(column, [], |row| row.get(0)).unwrap();
-    assert_eq!(added, 1, "opened for writing, it gets the column");
+    let found: i64 = raw.query_row(columns, [], |row| row.get(0)).unwrap();
+    assert_eq!(found, 3, "opened for writing, it gets the columns");
+}
+
+#[tokio::test]
+async fn usage_is_found_without_the_response() {
+    let (_dir, path) = temp_cache_path();
+    let cache = Cache::open(&path).unwrap();
+    let usage = TokenUsage { prompt: Some(12), completion: None };
+    let writer = cache.writer().unwrap();
+    writer.commit(Arc::new(entry(1)), usage).await.unwrap().synced().await.unwrap();
+    writer.store(entry(2)).await.unwrap();
+    let reader = cache.reader().unwrap();
+    let found = |number| reader.find_usage(&entry(number).id).unwrap();
+    assert_eq!(found(1).unwrap().usage, Some(usage));
+    assert_eq!(found(1).unwrap().entry, reader.find(&entry(1).id).unwrap().unwrap().entry);
+    assert_eq!(found(2).unwrap().usage, None, "nothing was recorded");
+    assert_eq!(found(3), None);
 }
 
 fn mark(eval: &str, requested: u64) -> Mark {

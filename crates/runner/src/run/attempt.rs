@@ -9,6 +9,7 @@ use reasonscape_study::PlannedTrial;
 use tracing::trace;
 
 use super::eval_runner::EvalRunner;
+use super::planner::token_usage;
 use super::retry::{self, AttemptFailure, AttemptResult, EndpointState, FailureKind, OutageExtent};
 use super::{RunError, Shutdown};
 use crate::client::{RawReply, TransportError};
@@ -61,7 +62,7 @@ impl<'s> EvalRunner<'_, 's> {
                 // Before the permit is released: no more requests are sent while commits lag behind.
                 let slot = self.uncommitted.acquire().await.expect("the semaphore is never closed");
                 permit.answered(latency, tokens);
-                let Some(committed) = self.commit_response(planned, reply).await? else {
+                let Some(committed) = self.commit_response(planned, &completion, reply).await? else {
                     return Ok(AttemptResult::Unstored);
                 };
                 drop(slot);
@@ -121,6 +122,7 @@ impl<'s> EvalRunner<'_, 's> {
     async fn commit_response(
         &self,
         planned: &PlannedTrial<'s>,
+        completion: &Completion,
         reply: RawReply,
     ) -> Result<Option<Committed>, CacheError> {
         let received = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -133,7 +135,7 @@ impl<'s> EvalRunner<'_, 's> {
         };
         let entry = Arc::new(Entry { id: planned.id.clone(), request: planned.request.clone(), response });
         loop {
-            match self.shared.writer.commit(Arc::clone(&entry)).await {
+            match self.shared.writer.commit(Arc::clone(&entry), token_usage(completion.usage)).await {
                 Err(error) if error.is_unwritable() => {
                     let failing_for = self.shared.storage.fail(&error);
                     if failing_for > MAX_STORE_WAIT || *self.shared.stop.borrow() != Shutdown::None {

@@ -2,8 +2,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use reasonscape_cache::{CacheError, Mark, Marks, PointSampling, Reader, Savings};
-use reasonscape_core::canonical_json;
+use reasonscape_cache::{CacheError, Mark, Marks, PointSampling, Reader, Savings, TokenUsage};
+use reasonscape_core::{EntryId, canonical_json};
+use reasonscape_providers::Usage;
 use reasonscape_study::{Eval, PlannedTrial, walk_trials};
 use tokio::sync::mpsc;
 
@@ -99,18 +100,30 @@ fn find_cached(
     let mut is_cached = Vec::with_capacity(trials.len());
     let mut saved = Savings::default();
     for planned in trials {
-        let found = reader.find(&planned.id)?;
+        let found = reader.find_usage(&planned.id)?;
         is_cached.push(found.is_some());
         let Some(found) = found.filter(|found| found.entry <= last_entry) else { continue };
         saved.requests += 1;
-        if let Ok(response) = found.response
-            && let Ok(completion) = eval.provider.parse(response.status, &response.body)
-        {
-            saved.prompt_tokens += completion.usage.prompt_tokens.unwrap_or(0);
-            saved.completion_tokens += completion.usage.completion_tokens.unwrap_or(0);
-        }
+        let usage = match found.usage {
+            Some(usage) => usage,
+            None => reported_usage(reader, eval, &planned.id)?,
+        };
+        saved.prompt_tokens += usage.prompt.unwrap_or(0);
+        saved.completion_tokens += usage.completion.unwrap_or(0);
     }
     Ok((is_cached, saved))
+}
+
+/// Tokens of a response from an earlier version, another cache or a provider that reports none: as the response says.
+fn reported_usage(reader: &Reader, eval: &Eval, id: &EntryId) -> Result<TokenUsage, CacheError> {
+    let response = reader.find(id)?.and_then(|found| found.response.ok());
+    let completion = response.and_then(|response| eval.provider.parse(response.status, &response.body).ok());
+    Ok(completion.map_or_else(TokenUsage::default, |completion| token_usage(completion.usage)))
+}
+
+/// What the cache records of a completion's usage.
+pub(super) fn token_usage(usage: Usage) -> TokenUsage {
+    TokenUsage { prompt: usage.prompt_tokens, completion: usage.completion_tokens }
 }
 
 /// The marks to raise before the trials of a batch are requested. Trials of one point are adjacent.

@@ -42,3 +42,18 @@ fn responses_paid_for_by_the_same_run_are_not_savings() {
     assert_eq!((more.saved().requests, more.evals[0].answered), (4 * POINTS, 8 * POINTS));
     assert_eq!(more.saved().cost, None, "no prices");
 }
+
+#[test]
+fn savings_of_responses_without_recorded_usage_are_read_from_them() {
+    let (env, server) = (TestEnv::new(), server(""));
+    let study = env.study("", &[eval("sim-cheap", &server.base_url())]);
+    let paid = run_all(&study, &count(4), &env.cache()).0.evals[0].clone();
+    let copy = Cache::open(env.dir.path().join("copy.sqlite")).unwrap();
+    let mut importer = copy.importer().unwrap();
+    env.cache().reader().unwrap().for_each(|entry| importer.add(&entry)).unwrap();
+    importer.finish().unwrap();
+    let (again, _) = run_all(&study, &count(4), &copy);
+    let saved = again.saved();
+    assert_eq!((saved.requests, again.evals[0].answered), (4 * POINTS, 0));
+    assert_eq!((saved.prompt_tokens, saved.completion_tokens), (paid.prompt_tokens, paid.completion_tokens));
+}
