@@ -231,7 +231,7 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
     let mut blocks = vec![Block::Figure(Box::new(figures::scores(board, MAX_ROWS))), Block::Table(table)];
     blocks.push(Block::text(
         "The ReasonScore is 1000 times the geometric mean over tasks of the probability of a completed answer that was known \
-         rather than guessed, with points weighted as in the suite. v2 is the score of the source document with its margin, \
+         rather than guessed, with points weighted as in the suite. v2 is the published ReasonScore v2 with its margin, \
          which is not a 95 % confidence interval (see docs/coverage.md). The next table shows how wide each v2 interval is (tight: margin below 10 points, moderate: 10 to 20, wide: above 20) and why, how much \
          of the token limit responses use (mean and 95th percentile), and how many responses were truncated, refused by a \
          content filter, or completed without an answer that could be extracted.",

@@ -20,7 +20,7 @@ pub(crate) struct BoardArgs {
 enum MethodArg {
     /// Estimate and 95 % confidence interval, on points with the suite's weights.
     Likelihood,
-    /// ReasonScore v2, the bootstrap of the source document on pooled counters.
+    /// The published ReasonScore v2: a bootstrap on pooled counters.
     Bootstrap,
 }
 
@@ -28,7 +28,7 @@ enum MethodArg {
 enum TiesArg {
     /// Paired tests on the problems that both models answered, corrected for all pairs (Holm).
     Paired,
-    /// Overlapping v2 intervals, the rule of the source document.
+    /// Overlapping v2 intervals, the published rule.
     V2,
 }
 

@@ -110,10 +110,11 @@ impl Demo {
                 DemoOutput { leaderboard: &board.rows, pairwise: &comparisons, finding: &finding, report };
             print(global, &standings(&board), &output)?;
         } else {
-            global.caption("leaderboard: = is a tie; v2 is the score of the source document");
+            global.caption("leaderboard: = is a tie; v2 is the published ReasonScore v2, and its ± is not a 95 % confidence interval");
             print_rendered(global, &standings(&board))?;
             global.caption(
-                "pairwise: `vs 2` is the win rate against number 2: the probability of being better on a task, averaged over tasks",
+                "pairwise, in order of Elo: `vs 2` is the win rate against # 2 of this table: the probability of being better on a \
+                 task, averaged over tasks; a geometric mean can order models differently",
             );
             print_rendered(global, &head_to_head(&comparisons))?;
             global.note(format_args!("finding: {finding}"));

@@ -87,6 +87,11 @@ impl Doctor {
     }
 }
 
+/// Whether the API is at `/v1` of an address that was given without it.
+fn lists_models_below_v1(eval: &Eval, base_url: &str) -> bool {
+    !base_url.ends_with("/v1") && list_models(eval, &format!("{base_url}/v1")).is_ok()
+}
+
 #[derive(Default)]
 struct Checks {
     checks: Vec<Check>,
@@ -133,6 +138,14 @@ impl Checks {
                         eval.model,
                         list_names(&names, MAX_NAMES)
                     ),
+                );
+            }
+            Err(ProbeError::NoList { status: 404 }) if lists_models_below_v1(eval, base_url) => {
+                let address = without_credentials(base_url);
+                let address = format!("{}/v1", address.trim_end_matches('/'));
+                return self.wrong(
+                    &what,
+                    format_args!("no API at this address, but at {address}; set `base_url = \"{address}\"`"),
                 );
             }
             Err(ProbeError::NoList { status }) if !send_question => self.unsure(

@@ -136,8 +136,8 @@ fn input_error(error: &StatsError) -> CliError {
 /// The name of an event.
 fn event(event: Event) -> &'static str {
     match event {
-        Event::Equality => "equality",
-        Event::Correctness => "correctness",
+        Event::Equality => "raw",
+        Event::Correctness => "corrected",
         Event::Calibrated => "calibrated",
     }
 }

@@ -95,14 +95,14 @@ impl Init {
                 Finding::Models(models) => {
                     let names: Vec<&str> = models.iter().map(String::as_str).collect();
                     global.note(format_args!(
-                        "found {name} at {base_url}: {}",
+                        "found a server at {base_url} (the default address of {name}): {}",
                         list_names(&names, MAX_MODELS_LISTED)
                     ));
                     let model = first_model(&models).filter(|_| chosen.is_none());
                     chosen = model.map_or(chosen, |model| Some((model.clone(), base_url.clone())));
                 }
                 Finding::NeedsKey => {
-                    global.note(format_args!("found {name} at {base_url}, but it needs an API key"));
+                    global.note(format_args!("found a server at {base_url} (the default address of {name}), but it needs an API key"));
                 }
                 Finding::NoModels => global.note(format_args!(
                     "a server responds at {base_url} (the default address of {name}), but lists no models"

@@ -4,7 +4,7 @@ mod dataset;
 mod progress;
 
 use reasonscape_analysis::tables::{Cell, Table};
-use reasonscape_ingest::holds_rows;
+use reasonscape_ingest::{ROW_EXTENSIONS, holds_rows};
 use reasonscape_pipeline as pipeline;
 use reasonscape_pipeline::{
     ANSWERS_FILE, EvalRunSummary, Event, FailureGroup, Finished, RESULTS_DIR, RunControl, RunEnd, RunSummary,
@@ -67,6 +67,17 @@ impl Run {
         } else if let Some(seed) = self.dataset.seed {
             return Err(seed_belongs_to_study(self.study.path(), seed));
         } else if let Some(flag) = self.dataset.first_given_flag() {
+            let path = self.study.path();
+            if !path.exists() {
+                return Err(CliError::input(format_args!("no such file: `{}`", path.display())));
+            }
+            if path.is_file() && path.extension().is_none_or(|extension| extension != "toml") {
+                return Err(CliError::input(format_args!(
+                    "`{}` has none of the extensions of datasets: {}",
+                    path.display(),
+                    ROW_EXTENSIONS.join(", ")
+                )));
+            }
             return Err(CliError::input(format_args!(
                 "`{flag}` only applies to datasets, and `{}` is a study; set it in study.toml instead",
                 self.study.path().display()
@@ -92,8 +103,8 @@ impl Run {
                     "wrote the answers, their metrics and per-answer measurements to `{}`",
                     results.display()
                 ));
-            } else if global.format == Format::Table && !scored.evaluated.stopped {
-                // The other formats stay one document.
+            } else if global.format == Format::Table && matches!(finished.end, RunEnd::Complete) {
+                // The other formats stay one document, and a part of a study has no rank.
                 super::wait_for(super::analyze::print_leaderboard(&study.dir, global))?;
             }
         }
@@ -182,7 +193,7 @@ fn note_scored(study: &Study, scored: &Scored, global: Global) {
     }
     if !scored.evaluated.stopped {
         global.caption(format_args!(
-            "scored; `reasonscape analyze scores {}` shows the accuracy by task",
+            "scored; `reasonscape analyze scores {0}` shows the accuracy by task, `reasonscape serve {0}` every response",
             study.dir.display()
         ));
     }

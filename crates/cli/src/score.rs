@@ -60,7 +60,7 @@ pub(super) struct Score {
 enum Method {
     /// Estimate and 95 % confidence interval from counters; each task is one point.
     Likelihood,
-    /// ReasonScore v2, the bootstrap of the source document.
+    /// The published ReasonScore v2: a bootstrap.
     Bootstrap,
     /// All tasks at their lower or upper bounds.
     MinMax,

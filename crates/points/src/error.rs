@@ -12,7 +12,7 @@ use datafusion::parquet::errors::ParquetError;
 #[non_exhaustive]
 pub enum PointsError {
     /// The study has no trials yet.
-    #[error("`{}` has no trials yet; run `reasonscape evaluate` to score the responses", study.display())]
+    #[error("`{}` has no scored trials yet; `reasonscape run` sends the requests, `reasonscape evaluate` scores responses that are cached", study.display())]
     Empty {
         /// The study directory.
         study: PathBuf,

@@ -94,7 +94,7 @@ fn describe_wait(in_flight: u64, claimed_elsewhere: u64, idle: Duration, pause: 
         (0, _, Some(pause)) => {
             return format!("the endpoint is paused for another {} s", pause.as_secs() + 1);
         }
-        (0, 0, None) => return format!("nothing for {} s", idle.as_secs()),
+        (0, 0, None) => return "waiting for its turn".to_owned(),
         (0, claimed_elsewhere, None) => {
             format!("{} requested by another process", count(claimed_elsewhere, "answer"))
         }
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(describe(1, 3, Some(2.0)), "waiting for 1 answer, none for 45 s");
         assert_eq!(describe(0, 3, None), "waiting for 3 answers requested by another process, none for 45 s");
         assert_eq!(describe(0, 0, Some(11.2)), "the endpoint is paused for another 12 s");
-        assert_eq!(describe(0, 0, None), "nothing for 45 s");
+        assert_eq!(describe(0, 0, None), "waiting for its turn");
     }
 
     #[test]

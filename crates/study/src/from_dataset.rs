@@ -155,10 +155,18 @@ impl DatasetStudy<'_> {
         let mut text = StudyText::parse(text)?;
         let base_url = &self.spec.base_url;
         for model in self.models {
-            match study.evals.iter().find(|eval| eval.model == *model && self.includes(eval)) {
+            let known =
+                study.evals.iter().enumerate().find(|(_, eval)| eval.model == *model && self.includes(eval));
+            match known {
                 None => text.append_eval(&self.spec, model),
-                Some(eval) if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
-                Some(eval) => {
+                Some((_, eval))
+                    if eval.base_urls.iter().any(|known| known == base_url.trim_end_matches('/')) => {}
+                // The address is no part of an evaluation's identity. One that receives an API key is only changed by hand.
+                Some((index, eval))
+                    if eval.api_key_env.is_none()
+                        && eval.headers.is_empty()
+                        && text.set_base_url(index, base_url) => {}
+                Some((_, eval)) => {
                     return Err(FromDatasetError::OtherEndpoint {
                         model: model.clone(),
                         known: eval.base_urls.join(" and "),

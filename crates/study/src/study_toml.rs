@@ -59,6 +59,21 @@ impl StudyText {
         self.document[key] = value(text);
     }
 
+    /// Changes the `base_url` of the evaluation with this position. Returns whether it has one such key of a single address.
+    pub fn set_base_url(&mut self, index: usize, base_url: &str) -> bool {
+        let evals = self.document.get_mut(study::EVAL).and_then(Item::as_array_of_tables_mut);
+        let Some(item) =
+            evals.and_then(|evals| evals.get_mut(index)).and_then(|table| table.get_mut(eval::BASE_URL))
+        else {
+            return false;
+        };
+        let is_single = item.is_str();
+        if is_single {
+            *item = value(base_url);
+        }
+        is_single
+    }
+
     /// Adds an evaluation of a model.
     pub fn append_eval(&mut self, spec: &EvalSpec, model: &str) {
         let mut table = Table::new();

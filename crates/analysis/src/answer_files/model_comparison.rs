@@ -79,10 +79,12 @@ fn sentence([a, b]: [&str; 2], paired: &PairedComparison, verdict: Verdict) -> S
     let on = format!("on the {} {tasks} that both answered", paired.tasks);
     let points = 100.0 * difference.abs();
     let between = |low: f64, high: f64| format!("95 % CI {:+.1} to {:+.1}", 100.0 * low, 100.0 * high);
-    let interval = paired
-        .low
-        .zip(paired.high)
-        .map_or_else(String::new, |(low, high)| format!(" ({})", between(low, high)));
+    // "Worse by 10" has the interval of b minus a.
+    let ends = paired.low.zip(paired.high).map(|(low, high)| match verdict {
+        Verdict::Worse => (-high, -low),
+        Verdict::Better | Verdict::CannotTell => (low, high),
+    });
+    let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({})", between(low, high)));
     match verdict {
         Verdict::Better => format!("{a} is better than {b} by {points:.1} percentage points{interval} {on}"),
         Verdict::Worse => format!("{a} is worse than {b} by {points:.1} percentage points{interval} {on}"),
@@ -132,6 +134,13 @@ mod tests {
         assert_eq!(
             say(&worse, 0.01),
             "A is worse than B by 10.0 percentage points on the 1 task that both answered"
+        );
+        let worse =
+            PairedComparison { difference: Some(-0.1), low: Some(-0.162), high: Some(-0.041), ..paired };
+        let text = say(&worse, 0.01);
+        assert!(
+            text.starts_with("A is worse than B by 10.0 percentage points (95 % CI +4.1 to +16.2) on"),
+            "{text}"
         );
         let none = PairedComparison { difference: None, ..paired };
         assert_eq!(

@@ -44,7 +44,7 @@ pub(super) fn methods(board: &Leaderboard) -> Vec<Block> {
             .to_owned(),
         format!(
             "The ReasonScore is the geometric mean of the accuracies over tasks, on a scale from 10 to 1000, so an easy task \
-             can't make up for a failed one. {interval} The column v2 has the score of the source document: its ± comes from \
+             can't make up for a failed one. {interval} The column v2 has the published ReasonScore v2: its ± comes from \
              resampling each task's accuracy within its interval, and is not a 95 % confidence interval (see \
              docs/coverage.md)."
         ),

@@ -19,6 +19,11 @@ impl Cell {
         bounds.to_text(3).map_or(Self::Missing, Self::Formatted)
     }
 
+    /// As [`Cell::estimate`], with two decimals.
+    pub(crate) fn short_estimate(bounds: &IntervalEstimate) -> Self {
+        bounds.to_text(2).map_or(Self::Missing, Self::Formatted)
+    }
+
     /// A value that the log doesn't record.
     pub(crate) fn unknown() -> Self {
         Self::Formatted("?".to_owned())

@@ -7,11 +7,8 @@ use super::{Cell, Table};
 use crate::{GroupBy, ModesRow};
 
 /// The families of modes, which define a success; one row each.
-const FAMILIES: [(Event, &str); 3] = [
-    (Event::Equality, "E equality"),
-    (Event::Correctness, "C correctness"),
-    (Event::Calibrated, "K calibrated"),
-];
+const FAMILIES: [(Event, &str); 3] =
+    [(Event::Equality, "E raw"), (Event::Correctness, "C corrected"), (Event::Calibrated, "K calibrated")];
 
 /// The treatments of truncated trials; one column each.
 const COLUMNS: [(Assumption, &str); 3] = [

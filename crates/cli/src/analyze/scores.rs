@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use reasonscape_analysis::tables::scores::{display_summary_table, display_table, export_table};
+use reasonscape_analysis::tables::scores::{
+    display_accuracy_table, display_summary_table, display_table, export_table,
+};
 use reasonscape_analysis::{Leaderboard, PointQuery, ScoreRow, StabilityRow, Ties, leaderboard};
 use reasonscape_points::PointsDb;
 use reasonscape_stats::{Event, Mode, StatsError};
@@ -11,13 +13,13 @@ use super::{EstimatorArgs, StudyArgs, join_truncated};
 use crate::Global;
 use crate::board::{BoardArgs, note_implied_bootstrap};
 use crate::error::CliError;
-use crate::output::{print_rendered, print_table};
+use crate::output::{Format, print_rendered, print_table, terminal_width};
 use crate::score::print_stability;
 
 /// Show the leaderboard: ReasonScores with 95 % confidence intervals, ranks and ties
 ///
 /// Rank `=2-4` is a tie: tests on the problems that models share leave any rank from 2 to 4 possible. `*` marks an evaluation
-/// with missing trials, which is scored on the rest. The column v2 is the score of the source document with its margin; `†`
+/// with missing trials, which is scored on the rest. The column v2 is the published ReasonScore v2 with its margin; `†`
 /// marks it where points were sampled unequally.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze scores my-study\n  \
@@ -55,12 +57,29 @@ impl Scores {
                 .map_err(|error| CliError::Internal(error.into()))?;
             return print_stability(&rows, global);
         }
-        print_table(global, || display_table(&board), || export_table(&board), &board.rows)?;
+        print_board(&board, global)?;
         note_implied_bootstrap(&options, global);
         print_notes(&board, global);
         note_near_chance(&board, global);
         Ok(())
     }
+}
+
+/// Prints the leaderboard; where it doesn't fit with a column for each task, the tasks follow as a table of their own.
+fn print_board(board: &Leaderboard, global: Global) -> Result<(), CliError> {
+    let fits = || display_table(board).fits(usize::from(terminal_width()));
+    if global.format != Format::Table || board.tasks.is_empty() || fits() {
+        return print_table(global, || display_table(board), || export_table(board), &board.rows);
+    }
+    print_rendered(global, &display_summary_table(board))?;
+    print_rendered(global, &display_accuracy_table(board))?;
+    let what = match board.mode.event {
+        Event::Correctness => "accuracy corrected for guessing, with its interval",
+        Event::Equality => "raw accuracy, with its interval",
+        Event::Calibrated => "accuracy corrected for guessing, with its calibrated interval",
+    };
+    global.caption(format_args!("by task: {what}, estimated by {}", board.mode));
+    Ok(())
 }
 
 /// Prints the leaderboard of a study without its tasks.
@@ -145,7 +164,8 @@ fn note_near_chance(board: &Leaderboard, global: Global) {
             .collect();
         let calibrated = Mode { event: Event::Calibrated, ..board.mode };
         global.note(format_args!(
-            "near chance the C intervals are too narrow, here on {}; `--mode {calibrated}` gives calibrated ones",
+            "near chance the intervals of guess-corrected accuracies (C) are too narrow, here on {}; `--mode {calibrated}` gives \
+             calibrated ones; the ReasonScore is not affected",
             join_truncated(&tasks)
         ));
     }

@@ -124,7 +124,18 @@ impl DatasetArgs {
             source: &source,
         };
         let is_new = !folder.join(Study::FILE).exists();
+        let before = Study::load(&folder).map(|study| study.evals).unwrap_or_default();
         let study = dataset_study.create_or_extend(&folder, &dataset)?;
+        for (old, new) in before.iter().zip(&study.evals).filter(|(old, new)| old.base_urls != new.base_urls)
+        {
+            global.note(format_args!(
+                "changed `base_url` of {} in `{}` from {} to {}",
+                new.name,
+                folder.join(Study::FILE).display(),
+                old.base_urls.join(" and "),
+                new.base_urls.join(" and ")
+            ));
+        }
         if let Some(scored) = &study.dataset {
             self.note_scorer(scored, &dataset, is_new, global);
         }

@@ -108,7 +108,15 @@ impl EvalBar {
     /// `12.3/s, 5m left, 3 retries, 4.5k tokens/s, 120 cached`: most important first, since a narrow terminal cuts the
     /// line.
     fn rates(&self, elapsed: Duration) -> String {
-        let ProgressCounts { cached, missing, retried, .. } = self.counts;
+        let ProgressCounts { cached, missing, retried, planned, .. } = self.counts;
+        if planned > 0 && self.counts.done() == planned {
+            return match (cached, missing) {
+                (0, 0) => "done".to_owned(),
+                (cached, 0) => format!("done, {cached} cached"),
+                (0, missing) => format!("done, {missing} missing"),
+                (cached, missing) => format!("done, {missing} missing, {cached} cached"),
+            };
+        }
         let mut parts = vec![format!("{:.1}/s", self.counts.rate(elapsed))];
         parts.extend(self.counts.waiting.clone());
         if let Some(left) = self.counts.left(elapsed) {

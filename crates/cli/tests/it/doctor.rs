@@ -85,3 +85,18 @@ fn reports_unreachable_server_and_missing_key() {
     assert!(run.stdout.contains("connection refused by"), "{}", run.stdout);
     assert!(run.stderr.contains("1 check failed; see the table for the fix"), "{}", run.stderr);
 }
+
+#[test]
+fn names_the_address_of_the_api_if_v1_is_missing() {
+    let patient = Patient::new(None);
+    let base_url = patient.server.base_url();
+    let without = base_url.strip_suffix("/v1").unwrap();
+    let study = format!("suite = \"quick\"\n[[eval]]\nmodel = \"sim-strong\"\nbase_url = \"{without}\"\n");
+    fs::write(patient.folder.path().join("study.toml"), study).unwrap();
+    let run = reasonscape(&["doctor", patient.folder.path().to_str().unwrap(), "--format", "json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let checks: Value = serde_json::from_str(&run.stdout).unwrap();
+    let hint = format!("set `base_url = \"{base_url}\"`");
+    let named = |check: &Value| check["said"].as_str().is_some_and(|said| said.contains(&hint));
+    assert!(checks.as_array().unwrap().iter().any(named), "{run:?}");
+}

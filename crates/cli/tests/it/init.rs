@@ -111,7 +111,12 @@ fn writes_the_first_model_of_a_running_server() {
     let written = format!("base_url = \"{base_url}\"");
     assert_eq!(changed_lines(&text), ["model = \"sim-strong\"", &written]);
     assert_eq!(text.lines().count(), Study::COMMENTED.lines().count());
-    assert!(run.stderr.contains(&format!("found My server at {base_url}: `sim-strong`, `")), "{run:?}");
+    assert!(
+        run.stderr.contains(&format!(
+            "found a server at {base_url} (the default address of My server): `sim-strong`, `"
+        )),
+        "{run:?}"
+    );
     assert!(run.stderr.contains(&format!("for the model `sim-strong` at {base_url}\n")), "{run:?}");
     assert!(!run.stderr.contains("Nothing"), "{run:?}");
     assert_eq!(server.stats().answered, 0, "nothing but the list of models is requested");
@@ -125,7 +130,12 @@ fn lists_all_servers_and_prefers_the_first() {
         let (run, _, eval) = init_probing(&[("First", &urls[first]), ("Second", &urls[second])]);
         assert_eq!(eval.base_urls, [urls[first].clone()]);
         for (name, url) in [("First", &urls[first]), ("Second", &urls[second])] {
-            assert!(run.stderr.contains(&format!("found {name} at {url}: `sim-strong`")), "{run:?}");
+            assert!(
+                run.stderr.contains(&format!(
+                    "found a server at {url} (the default address of {name}): `sim-strong`"
+                )),
+                "{run:?}"
+            );
         }
     }
 }
@@ -199,7 +209,10 @@ fn reports_servers_without_usable_models() {
     let empty = serve_once(r#"{"object": "list", "data": null}"#);
     let (run, _, eval) = init_probing(&[("Locked", &locked.base_url()), ("Empty", &empty)]);
     assert_eq!(eval.model, "smollm2-135m-instruct");
-    let locked = format!("found Locked at {}, but it needs an API key", locked.base_url());
+    let locked = format!(
+        "found a server at {} (the default address of Locked), but it needs an API key",
+        locked.base_url()
+    );
     let empty = format!("a server responds at {empty} (the default address of Empty), but lists no models");
     for part in [locked.as_str(), &empty, "found no server with a model"] {
         assert!(run.stderr.contains(part), "{part}: {run:?}");
@@ -242,5 +255,5 @@ fn probes_only_this_machine_and_without_a_proxy() {
         .env_remove("no_proxy")
         .output()
         .unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("found A at "), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("(the default address of A)"), "{output:?}");
 }

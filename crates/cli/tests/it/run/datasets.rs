@@ -219,6 +219,49 @@ fn csv_of(path: &Path) -> String {
 }
 
 #[test]
+fn corrected_address_replaces_one_that_receives_no_key() {
+    let env = DatasetEnv::word_problems();
+    let study = env.study();
+    let run_at = |base_url: &str, more: &[&str]| {
+        let file = example("word-problems.jsonl");
+        let fixed = ["run", file.to_str().unwrap(), "--model", "sim-p1", "--base-url", base_url];
+        let into = ["--into", study.to_str().unwrap()];
+        reasonscape(&[&fixed[..], &into[..], WORD_PROBLEMS, more].concat())
+    };
+    assert_eq!(run_at("http://127.0.0.1:1/v1", &[]).code, 1);
+    let corrected = run_at(&env.server.base_url(), &[]);
+    assert_eq!(corrected.code, 0, "{corrected:?}");
+    let note = format!("from http://127.0.0.1:1/v1 to {}", env.server.base_url());
+    assert!(corrected.stderr.contains(&note), "{corrected:?}");
+    let file = study.join("study.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("base_url", "api_key_env = \"PATH\"\nbase_url", 1)).unwrap();
+    let refused = run_at("http://127.0.0.1:1/v1", &[]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("not at http://127.0.0.1:1/v1; change it in"), "{refused:?}");
+}
+
+#[test]
+fn names_missing_files_and_unknown_extensions() {
+    let env = DatasetEnv::word_problems();
+    for (file, says) in [
+        (env.file("questions.txt", "?"), "has none of the extensions of datasets: jsonl, ndjson"),
+        (env.study().join("missing.txt"), "no such file: `"),
+    ] {
+        let run = reasonscape(&[
+            "run",
+            file.to_str().unwrap(),
+            "--model",
+            "m",
+            "--base-url",
+            "http://127.0.0.1:1/v1",
+        ]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains(says), "{run:?}");
+    }
+}
+
+#[test]
 fn reports_every_invalid_line_and_writes_nothing() {
     let env = DatasetEnv::word_problems();
     let file = env.file(
