@@ -3,7 +3,7 @@
 use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
 
 /// Guess-corrected accuracy from which the C intervals cover as documented (`docs/coverage.md`: from p = 0.8 on at least
-/// 93 %), so that a difference in width says nothing.
+/// 93 %), so a difference in width is no warning there.
 const MIN_KNOWN: f64 = 0.8;
 
 /// The calibrated mode and its interval, if the interval of a C mode is too narrow. That happens near chance, where C

@@ -44,7 +44,16 @@ impl Plan {
                 ));
             }
         }
-        print_table(global, || display_table(&forecasts), || export_table(&forecasts), &json)
+        print_table(global, || display_table(&forecasts), || export_table(&forecasts), &json)?;
+        if forecasts.iter().any(|one| one.to_send() > 0) {
+            global.caption(
+                "`answer tokens` is an estimate: the mean of the cached responses, or a quarter of the limit without any",
+            );
+            if forecasts.iter().any(|one| one.cost.is_none()) {
+                global.caption("for a cost, set `price_prompt` and `price_completion` in study.toml");
+            }
+        }
+        Ok(())
     }
 }
 
