@@ -12,7 +12,7 @@ use datafusion::parquet::errors::ParquetError;
 #[non_exhaustive]
 pub enum PointsError {
     /// The study has no trials yet.
-    #[error("`{}` has no scored trials yet; `reasonscape run` sends the requests, `reasonscape evaluate` scores responses that are cached", study.display())]
+    #[error("`{}` has no trials yet; `reasonscape run` sends the requests, `reasonscape evaluate` scores responses that are cached", study.display())]
     Empty {
         /// The study directory.
         study: PathBuf,
@@ -161,9 +161,22 @@ impl From<DataFusionError> for PointsError {
         let message = error.strip_backtrace();
         match missing_table(&message) {
             Some(table) => Self::Query(format!("unknown table `{table}`; expected trials, points or evals")),
-            None => Self::Query(message),
+            None => Self::Query(common_mistake(&message).map_or(message, ToOwned::to_owned)),
         }
     }
+}
+
+/// What to write instead, for two mistakes that every newcomer makes.
+fn common_mistake(message: &str) -> Option<&'static str> {
+    let is_outcome = ["'incorrect'", "'correct'", "'truncated'"].iter().any(|name| message.contains(name));
+    if is_outcome && message.contains("Cast error") {
+        return Some(
+            "`status` is a number: 0 incorrect, 1 correct, 2 truncated; `status_name(status)` is its name",
+        );
+    }
+    message.contains("No field named name.").then_some(
+        "no column `name`; names of evaluations are in the table `evals`: add `JOIN evals USING (eval_id)`",
+    )
 }
 
 /// The error of reading a file that made a query fail.

@@ -140,7 +140,8 @@ fn keys(object: &Value) -> Vec<&str> {
 fn plan_counts_requests_before_and_after_a_run() {
     let env = RunEnv::new();
     let before = env.plan(&[]);
-    assert_eq!((before.code, before.stderr.as_str()), (0, ""));
+    assert_eq!((before.code, before.stderr.lines().count()), (0, 2), "{before:?}");
+    assert!(before.stderr.contains("a quarter of the limit") && before.stderr.contains("set `price_prompt`"));
     insta::assert_snapshot!(before.stdout);
     assert!(!env.cache().exists(), "a plan writes nothing");
 
