@@ -14,13 +14,13 @@ pub fn display_summary_table(board: &Leaderboard) -> Table {
     with_tasks(board, &[])
 }
 
-/// The accuracy of each evaluation by task, with a task in each row: readable where the leaderboard has no space for it.
-pub fn display_accuracy_table(board: &Leaderboard) -> Table {
-    let labels = board.rows.iter().map(|row| row.label.as_str());
+/// The accuracy of these evaluations by task, with a task in each row: readable where the leaderboard has no space for it.
+pub fn display_accuracy_table(tasks: &[String], rows: &[ScoreRow]) -> Table {
+    let labels = rows.iter().map(|row| row.label.as_str());
     let columns: Vec<&str> = std::iter::once("task").chain(labels).collect();
     let mut table = Table::new(&columns);
-    for task in &board.tasks {
-        let accuracies = board.rows.iter().map(|row| {
+    for task in tasks {
+        let accuracies = rows.iter().map(|row| {
             row.tasks.get(task).map_or(Cell::Missing, |scores| Cell::short_estimate(&scores.accuracy))
         });
         table.push(std::iter::once(Cell::text(task)).chain(accuracies).collect());

@@ -72,7 +72,21 @@ fn print_board(board: &Leaderboard, global: Global) -> Result<(), CliError> {
         return print_table(global, || display_table(board), || export_table(board), &board.rows);
     }
     print_rendered(global, &display_summary_table(board))?;
-    print_rendered(global, &display_accuracy_table(board))?;
+    // As many evaluations side by side as fit.
+    let mut rows = &board.rows[..board.rows.len().min(MAX_BY_TASK)];
+    while !rows.is_empty() {
+        let table = display_accuracy_table(&board.tasks, rows);
+        let fitting = table.columns_that_fit(usize::from(terminal_width())).saturating_sub(1).max(1);
+        let (shown, rest) = rows.split_at(fitting.min(rows.len()));
+        print_rendered(global, &display_accuracy_table(&board.tasks, shown))?;
+        rows = rest;
+    }
+    if board.rows.len() > MAX_BY_TASK {
+        global.caption(format_args!(
+            "{} more evaluations have their tasks in `--format csv`",
+            board.rows.len() - MAX_BY_TASK
+        ));
+    }
     let what = match board.mode.event {
         Event::Correctness => "accuracy corrected for guessing, with its interval",
         Event::Equality => "raw accuracy, with its interval",
@@ -92,6 +106,9 @@ pub(crate) async fn print_summary(folder: &Path, global: Global) -> Result<(), C
     }
     Ok(())
 }
+
+/// Evaluations whose tasks are shown.
+const MAX_BY_TASK: usize = 12;
 
 /// Evaluations with missing trials that are named one by one.
 const MAX_MISSING: usize = 8;
