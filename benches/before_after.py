@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
 """Alternates two builds of the program on the same work to find what a change made slower.
 
-    python3 benches/before_after.py OLD NEW [run evaluate points metrics analyses import]
+    python3 benches/before_after.py OLD NEW [run evaluate points open metrics analyses import]
 
 OLD and NEW are folders with release builds of `reasonscape` and `points_speed`. They alternate on each piece of work, RUNS times
 (default 5); the minimum counts, because other load can only add time. A ratio above 1 means
-that the new build is slower.
+that the new build is slower. `run` sends COUNT requests per point (default 24) to one simulated model; `open` opens a study of TRIALS
+trials (default 10,000,000), which each build has written itself, since their formats may differ.
 """
 
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "peers"))
 
 RUNS = int(os.environ.get("RUNS", "5"))
-MODEL, COUNT = "sim-truncating", 24
+MODEL, COUNT = "sim-truncating", int(os.environ.get("COUNT", "24"))
+TRIALS = int(os.environ.get("TRIALS", "10000000"))
 ANALYSES = ["scores", "pairwise", "points", "compression", "hazard", "tokens", "similarity"]
 # What earlier versions call an analysis.
 FORMER = {"similarity": "cluster"}
@@ -32,13 +36,30 @@ def timed(command):
     return time.perf_counter() - began
 
 
-def compare(what, commands):
+def compare(what, commands, time_of=timed, requests=None):
     """Commands of the old and of the new build, each a function of the number of the turn."""
     least = [float("inf"), float("inf")]
     for turn in range(RUNS):
         for which in (0, 1) if turn % 2 else (1, 0):
-            least[which] = min(least[which], timed(commands[which](turn)))
-    print(f"{what:24} {least[0]:8.3f} s {least[1]:8.3f} s {least[1] / least[0]:8.3f}", flush=True)
+            least[which] = min(least[which], time_of(commands[which](turn)))
+    line = f"{what:24} {least[0]:8.3f} s {least[1]:8.3f} s {least[1] / least[0]:8.3f}"
+    if requests is not None:
+        line += "".join(f"  {requests() / seconds:,.0f}/s" for seconds in least)
+    print(line, flush=True)
+
+
+def open_seconds(command):
+    """How long `points_speed time` needed to open the study."""
+    done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["open"]
+
+
+def opening(programs, root):
+    folders = [root / f"open-{which}" for which in (0, 1)]
+    for program, folder in zip(programs, folders):
+        timed([program / "points_speed", "make", folder, "60", "12", str(TRIALS)])
+    commands = [lambda turn, which=which: [programs[which] / "points_speed", "time", folders[which]] for which in (0, 1)]
+    compare(f"open {TRIALS:,} trials", commands, open_seconds)
 
 
 def study(folder, url):
@@ -46,6 +67,12 @@ def study(folder, url):
     text = f'suite = "r12"\ncount = {COUNT}\n[[eval]]\nmodel = "{MODEL}"\nbase_url = "{url}"\nconcurrency = 64\n'
     (folder / "study.toml").write_text(text)
     return folder
+
+
+def answered(url):
+    """Requests that the simulator has answered."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
+        return json.load(reply)["answered"]
 
 
 def run_and_evaluate(programs, root, names):
@@ -58,7 +85,7 @@ def run_and_evaluate(programs, root, names):
             compare("run", [
                 lambda turn, which=which: [programs[which] / "reasonscape", "--quiet", "run", "--no-evaluate", folder(which, turn)]
                 for which in (0, 1)
-            ])
+            ], requests=lambda: answered(url) / (2 * RUNS))
             compare("run, all cached", [
                 lambda turn, which=which: [programs[which] / "reasonscape", "--quiet", "run", "--no-evaluate", folder(which, 0)]
                 for which in (0, 1)
@@ -114,7 +141,7 @@ def imports(programs, root):
 
 def main(old, new, *names):
     programs = [pathlib.Path(old).resolve(), pathlib.Path(new).resolve()]
-    names = names or ("run", "evaluate", "points", "metrics", "analyses", "import")
+    names = names or ("run", "evaluate", "points", "open", "metrics", "analyses", "import")
     with tempfile.TemporaryDirectory(prefix="before-after-") as folder:
         root = pathlib.Path(folder)
         print(f"least of {RUNS}, load {os.getloadavg()[0]:.1f}\n\n{'what':24} {'old':>10} {'new':>10} {'new/old':>8}")
@@ -122,6 +149,8 @@ def main(old, new, *names):
             run_and_evaluate(programs, root, names)
         if "points" in names or "analyses" in names:
             points_and_analyses(programs, root, names)
+        if "open" in names:
+            opening(programs, root)
         if "metrics" in names:
             metrics(programs, root)
         if "import" in names:

@@ -4,8 +4,12 @@
     python3 scripts/soak.py target/release/reasonscape --minutes 20
 
 Readers, uploads, runs, deletions, clients that don't read, wrong tokens and hostile queries at the same time, all on
-loopback against simulated models. Exits with 1 after a status of 500 or above, an unanswered health check, or memory that
+loopback against simulated models. Exits with 1 after a status of 500 or above, a request without a response, or memory that
 grows by more than a fifth from the second quarter of the time to the last. Linux only: memory is read from /proc.
+
+A client that gets no processor time loses its connections too: it stops sending and reading, as a slow client does. So a
+process beside the clients measures how long a millisecond of its work takes; a request that got no response while that was
+more than STARVED times as long is counted as starved instead of as failed. A status of 500 or above is always a failure.
 """
 
 import argparse
@@ -36,6 +40,18 @@ points = [{ length = 4 }, { length = 8 }]
 """
 # States of a run that is not over, as the API names them.
 ACTIVE_STATES = ("planned", "running", "judging", "scoring")  # wording: allow
+# A process that has less of a core than this part of it is starved.
+STARVED = 20.0
+# Works for a millisecond of processor time five times a second, and prints how many times as long that took.
+METER = """
+import time
+while True:
+    wall, work = time.monotonic(), time.process_time()
+    while time.process_time() - work < 0.001:
+        pass
+    print((time.monotonic() - wall) / (time.process_time() - work), flush=True)
+    time.sleep(0.2)
+"""
 READS = [
     "/", "/explorer", "/compare", "/compare/tests", "/trials", "/forensics", "/runs", "/runs/new", "/metrics",
     "/leaderboard.csv", "/assets/plotly.js", "/api/v1/evals", "/api/v1/points", "/api/v1/pairwise", "/api/v1/hazard",
@@ -59,11 +75,35 @@ def start(arguments):
     return process, line[len("http://"):].strip().split("/")[0]
 
 
+class Meter:
+    """How many times as long the work of a process takes because others have the processors."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", METER], stdout=subprocess.PIPE, text=True)
+        self.values = collections.deque(maxlen=4096)
+        self.highest = 0.0
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.values.append((time.time(), float(line)))
+            self.highest = max(self.highest, float(line))
+
+    def is_starved(self, began):
+        """Whether work took STARVED times as long at some time since, or the meter itself had no turn for so long."""
+        values = [(at, value) for at, value in list(self.values) if at >= began - 2.0]
+        times = [began - 2.0] + [at for at, _ in values] + [time.time()]
+        longest = max(after - before for before, after in zip(times, times[1:]))
+        return longest > 5.0 or any(value > STARVED for _, value in values)
+
+
 class Load:
     """Clients of one server, and what they saw."""
 
-    def __init__(self, host):
+    def __init__(self, host, meter):
         self.host = host
+        self.meter = meter
+        self.starved = collections.Counter()
         self.address = ("127.0.0.1", int(host.rsplit(":", 1)[1]))
         self.is_over = threading.Event()
         self.lock = threading.Lock()
@@ -75,6 +115,7 @@ class Load:
     def request(self, method, path, body=None, token=TOKEN, what=None):
         """Sends a request; returns its status and body."""
         connection = http.client.HTTPConnection(self.host, timeout=60)
+        began = time.time()
         try:
             headers = {"Authorization": f"Bearer {token}"} if token else {}
             connection.request(method, path, body=body, headers=headers)
@@ -86,9 +127,13 @@ class Load:
             status, text = type(error).__name__, str(error).encode()
         finally:
             connection.close()
+        has_response = isinstance(status, int)
+        is_starved = not has_response and self.meter.is_starved(began)
         with self.lock:
             self.statuses[what or status] += 1
-            if not isinstance(status, int) or status >= 500:
+            if is_starved:
+                self.starved[f"{method} {path.split('?')[0]} {status}"] += 1
+            elif not has_response or status >= 500:
                 self.failures.append((time.time(), method, path[:80], status, text[:200].decode(errors="replace")))
         return status, text
 
@@ -198,7 +243,9 @@ def main():
             subprocess.run([binary, "run", folder, "--quiet"], check=True, stdout=subprocess.DEVNULL)
             server, host = start([binary, "serve", folder, "--port", "0", "--token", TOKEN])
             processes.append(server)
-            load = Load(host)
+            meter = Meter()
+            processes.append(meter.process)
+            load = Load(host, meter)
             work = [load.read] * options.readers
             work += [load.attack, load.check_health, load.guess, load.read_nothing, load.upload]
             work += [lambda: load.run(base_url)]
@@ -212,7 +259,8 @@ def main():
                 files = len(os.listdir(f"/proc/{server.pid}/fd")) if server.poll() is None else 0
                 samples.append(resident_mib(server.pid) if server.poll() is None else 0.0)
                 print(f"{time.time() - began:7.0f} s  {samples[-1]:7.1f} MiB  {files:4} files  {load.runs:4} runs  "
-                      f"{sum(load.statuses.values()):8} requests  {len(load.failures)} failures", flush=True)
+                      f"{sum(load.statuses.values()):8} requests  {len(load.failures)} failures  "
+                      f"{sum(load.starved.values())} starved", flush=True)
             load.is_over.set()
             for thread in threads:
                 thread.join()
@@ -226,9 +274,16 @@ def main():
     print("statuses:", ", ".join(f"{status}: {count}" for status, count in sorted(load.statuses.items(), key=str)))
     print(f"slowest health check: {load.slowest_health * 1000:.0f} ms")
     print(f"memory: {before:.1f} MiB in the second quarter, {after:.1f} MiB in the last")
+    print(f"processor time: work took at most {meter.highest:.0f} times as long; {sum(load.starved.values())} requests starved")
+    for name, count in load.starved.most_common(20):
+        print(f"starved: {count} of {name}")
     for failure in load.failures[:20]:
         print("failure:", *failure[1:])
-    if not is_alive or load.failures or after > 1.2 * before:
+    # With more starved clients than this, the load was not what it is meant to be.
+    is_too_busy = sum(load.starved.values()) > 0.01 * sum(load.statuses.values())
+    if is_too_busy:
+        print("the machine was too busy: more than one request in a hundred starved")
+    if not is_alive or load.failures or is_too_busy or after > 1.2 * before:
         sys.exit(1)
 
 

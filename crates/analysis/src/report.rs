@@ -113,7 +113,7 @@ pub async fn report(
     sections.push(Section {
         id: "leaderboard",
         title: "Leaderboard",
-        blocks: leaderboard_blocks(&board, truncation_note(db)),
+        blocks: leaderboard_blocks(&board, db.remarks().iter().cloned().chain(truncation_note(db)).collect()),
     });
     sections.push(Section { id: "tasks", title: "Accuracy by task", blocks: task_by_task(&board) });
     sections.extend(head_to_head?);
@@ -198,7 +198,7 @@ fn pluralize(number: usize, thing: &str) -> String {
 }
 
 /// The leaderboard as a figure and as tables, with its notes.
-fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Block> {
+fn leaderboard_blocks(board: &Leaderboard, mut remarks: Vec<String>) -> Vec<Block> {
     let interval = interval_column(board);
     let mut table = Table::new(&[
         "rank",
@@ -237,7 +237,6 @@ fn leaderboard_blocks(board: &Leaderboard, truncation: Option<String>) -> Vec<Bl
          content filter, or completed without an answer that could be extracted.",
     ));
     blocks.push(Block::Table(details_table(board)));
-    let mut remarks: Vec<String> = truncation.into_iter().collect();
     remarks.extend(board.remarks());
     if !remarks.is_empty() {
         blocks.push(Block::List(remarks));

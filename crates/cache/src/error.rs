@@ -121,8 +121,8 @@ pub enum CacheError {
     },
     /// A write failed for another reason than a full disk: a quota, a file size limit, a failing disk.
     #[error(
-        "cache `{}` could not be written; check the quota, the limits and the health of its disk, and run again; \
-         stored responses are kept",
+        "cache `{}` could not be written; check the quota, the limits, the free space and the health of its disk, and run \
+         again; stored responses are kept",
         path.display()
     )]
     Unwritable {

@@ -94,15 +94,37 @@ impl Cache {
         let path = path.as_ref();
         let access = match database::open(path, Access::Read) {
             Ok(_) => Access::Read,
-            // Where SQLite can't create its auxiliary files, no other process can be writing either: read the file as
-            // it is, unless a write-ahead log beside it holds more.
-            Err(CacheError::ReadOnly { .. } | CacheError::CannotOpen { .. }) if !has_log(path) => {
-                database::open(path, Access::Immutable)?;
-                Access::Immutable
+            // Where SQLite can't create its auxiliary files, such as on a full disk, no other process can be writing
+            // either: read the file as it is, or with the write-ahead log that a killed process left beside it.
+            Err(
+                error @ (CacheError::ReadOnly { .. }
+                | CacheError::CannotOpen { .. }
+                | CacheError::Full { .. }
+                | CacheError::Unwritable { .. }),
+            ) => {
+                let access = if has_log(path) { Access::Untouched } else { Access::Immutable };
+                match database::open(path, access) {
+                    Ok(_) => access,
+                    Err(CacheError::ReadOnly { .. } | CacheError::CannotOpen { .. }) => return Err(error),
+                    Err(other) => return Err(other),
+                }
             }
             Err(error) => return Err(error),
         };
         Ok(Self { path: Arc::from(path), access })
+    }
+
+    /// As [`open_read_only`](Self::open_read_only), but `None` if there is no cache, or an empty file, which a first run on a
+    /// full disk leaves behind.
+    ///
+    /// # Errors
+    /// A [`CacheError`] with the cause.
+    pub fn open_if_exists(path: impl AsRef<Path>) -> Result<Option<Self>, CacheError> {
+        match Self::open_read_only(path) {
+            Ok(cache) => Ok(Some(cache)),
+            Err(CacheError::Missing { .. } | CacheError::NoDirectory { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Opens a cache for reading without creating or changing any file, not even SQLite's auxiliary files.

@@ -27,7 +27,11 @@ const QUEUE: usize = 512;
 
 /// How long responses that arrive in quick succession wait for more: the more share a transaction, the fewer pages are
 /// written for each. A single response doesn't wait.
-const BATCH_WINDOW: Duration = Duration::from_millis(1);
+const BATCH_WINDOW: Duration = Duration::from_millis(2);
+
+/// Minimum time from the beginning of one sync to that of the next: the more responses share a sync, the less each costs. They
+/// are committed already, so nothing waits for it but their being counted.
+const SYNC_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Stores responses and claims requests.
 ///
@@ -365,7 +369,12 @@ impl Drop for Syncer {
 /// One sync for all waiting commits. Commits that a checkpoint has meanwhile moved from the log to the database are safe
 /// too: SQLite syncs both files when it moves them.
 fn run_syncer(path: &Path, log: &File, replies: &std_mpsc::Receiver<Reply<()>>) {
+    let mut last: Option<Instant> = None;
     while let Ok(first) = replies.recv() {
+        if let Some(last) = last {
+            std::thread::sleep(SYNC_INTERVAL.saturating_sub(last.elapsed()));
+        }
+        last = Some(Instant::now());
         let waiting: Vec<_> = std::iter::once(first).chain(replies.try_iter()).collect();
         let synced = log.sync_data().map_err(CacheError::from_io(path));
         for reply in waiting {

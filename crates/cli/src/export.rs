@@ -117,7 +117,5 @@ pub(super) fn open_trials(
     for remark in db.remarks() {
         global.note(remark);
     }
-    let cache = folder.join(Study::CACHE_FILE);
-    let cache = if cache.exists() { Some(Cache::open_read_only(cache)?) } else { None };
-    Ok((db, cache))
+    Ok((db, Cache::open_if_exists(folder.join(Study::CACHE_FILE))?))
 }

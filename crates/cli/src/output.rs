@@ -1,5 +1,6 @@
 //! Prints tables in the four output formats.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, StdoutLock, Write};
 use std::path::Path;
 
@@ -15,6 +16,9 @@ use reasonscape_analysis::tables::Table;
 
 /// Width of a table that is not printed to a terminal.
 const DEFAULT_WIDTH: u16 = 100;
+/// Characters of a cell in a text table; CSV and JSON have all. Wrapping a text takes time that grows with the square of its
+/// length.
+const MAX_CELL_LENGTH: usize = 1_000;
 
 /// Output format of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -62,11 +66,12 @@ fn as_text(data: &Table) -> String {
     table.set_header(&data.columns()[..shown]);
     let is_terminal = std::io::stdout().is_terminal();
     for row in data.display_rows() {
+        let cells = row[..shown].iter().map(|cell| abbreviate(cell));
         // Before the layout, which depends on the width of the text.
         if is_terminal {
-            table.add_row(row[..shown].iter().map(|cell| escape_invisible(cell).into_owned()));
+            table.add_row(cells.map(|cell| escape_invisible(&cell).into_owned()));
         } else {
-            table.add_row(&row[..shown]);
+            table.add_row(cells);
         }
     }
     for index in 0..shown {
@@ -79,6 +84,14 @@ fn as_text(data: &Table) -> String {
         column.set_constraint(ColumnConstraint::LowerBoundary(comfy_table::Width::Fixed(min_width)));
     }
     format!("{table}\n")
+}
+
+/// The beginning of a cell that is too long for a text table.
+fn abbreviate(cell: &str) -> Cow<'_, str> {
+    match cell.char_indices().nth(MAX_CELL_LENGTH) {
+        None => Cow::Borrowed(cell),
+        Some((end, _)) => Cow::Owned(format!("{}…", &cell[..end])),
+    }
 }
 
 /// Prints data as a table, or as JSON.

@@ -1,10 +1,10 @@
 //! `reasonscape verify`: checks everything that a study has stored.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use reasonscape_analysis::tables::{Cell, Table};
 use reasonscape_cache::{Cache, CacheError, Verification};
-use reasonscape_points::{FileCheck, FileState, StudyPart, verify_files};
+use reasonscape_points::{FileCheck, FileState, PointsError, StudyPart, count_lost_responses, verify_files};
 use reasonscape_study::Study;
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ impl Verify {
             Ok(found) => (found, None),
             Err(error) => (None, Some(error.to_string())),
         };
+        let lost = count_lost(&folder, cache_error.is_some())?;
         let files = verify_files(&folder)?;
         if cache.is_none() && cache_error.is_none() && files.is_empty() {
             return Err(CliError::input(format_args!(
@@ -46,11 +47,12 @@ impl Verify {
                 folder.display()
             )));
         }
-        let faults = faults(cache.as_ref(), cache_error.as_deref(), &files, &folder.display().to_string());
+        let faults =
+            faults(cache.as_ref(), cache_error.as_deref(), lost, &files, &folder.display().to_string());
         print(
             global,
             &table(cache.as_ref(), cache_error.as_deref(), &files),
-            &as_json(cache.as_ref(), cache_error.as_deref(), &files),
+            &as_json(cache.as_ref(), cache_error.as_deref(), lost, &files),
         )?;
         for fault in faults.iter().take(MAX_NAMED) {
             global.caption(fault);
@@ -79,19 +81,29 @@ impl Verify {
 }
 
 /// Checks every entry of the cache; `None` if the study has none.
-fn verify_cache(path: &std::path::Path, global: Global) -> Result<Option<Verification>, CacheError> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let reader = Cache::open_read_only(path)?.reader()?;
+fn verify_cache(path: &Path, global: Global) -> Result<Option<Verification>, CacheError> {
+    let Some(cache) = Cache::open_if_exists(path)? else { return Ok(None) };
+    let reader = cache.reader()?;
     let mut progress = CacheProgress::new(global, "verified", reader.count().ok());
     reader.verify(|done| progress.update(done)).map(Some)
+}
+
+/// How many responses the cache has lost since trials were scored from it. A study may be published without its cache, so
+/// there must be a file; one that can't be read is reported as such.
+fn count_lost(folder: &Path, is_unreadable: bool) -> Result<u64, CliError> {
+    let path = folder.join(Study::CACHE_FILE);
+    if is_unreadable || !path.exists() {
+        return Ok(0);
+    }
+    let cache = Cache::open_if_exists(&path).map_err(PointsError::from)?;
+    Ok(count_lost_responses(folder, cache.as_ref())?)
 }
 
 /// One line for each thing to repair.
 fn faults(
     cache: Option<&Verification>,
     cache_error: Option<&str>,
+    lost: u64,
     files: &[FileCheck],
     study: &str,
 ) -> Vec<String> {
@@ -101,10 +113,16 @@ fn faults(
     for problem in cache.iter().flat_map(|cache| &cache.structure) {
         faults.push(format!("cache: {problem}; {RESTORE}"));
     }
+    if lost > 0 {
+        faults.push(format!(
+            "cache: {lost} of the responses that the trials were scored from are not in it; restore a backup, or \
+             `reasonscape run {study} --resend` requests and pays for them again"
+        ));
+    }
     for entry in cache.iter().flat_map(|cache| &cache.damaged) {
         faults.push(format!(
-            "cache: entry {}: {}; `reasonscape cache prune {study} --damaged` removes it, and `reasonscape run` requests it \
-             again",
+            "cache: entry {}: {}; `reasonscape cache prune {study} --damaged` removes it, and `reasonscape run {study}` \
+             requests it again",
             entry.entry, entry.problem
         ));
     }
@@ -149,7 +167,7 @@ fn table(cache: Option<&Verification>, cache_error: Option<&str>, files: &[FileC
     table
 }
 
-fn as_json(cache: Option<&Verification>, cache_error: Option<&str>, files: &[FileCheck]) -> Value {
+fn as_json(cache: Option<&Verification>, cache_error: Option<&str>, lost: u64, files: &[FileCheck]) -> Value {
     let cache = cache.map(|cache| {
         let damaged =
             cache.damaged.iter().map(|entry| json!({ "entry": entry.entry, "problem": entry.problem }));
@@ -159,5 +177,5 @@ fn as_json(cache: Option<&Verification>, cache_error: Option<&str>, files: &[Fil
             "database": cache.structure,
         })
     });
-    json!({ "cache": cache, "cache_error": cache_error, "files": files })
+    json!({ "cache": cache, "cache_error": cache_error, "lost_responses": lost, "files": files })
 }

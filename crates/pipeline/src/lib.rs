@@ -41,8 +41,7 @@ pub const EVENT_INTERVAL: Duration = Duration::from_millis(250);
 /// # Errors
 /// A [`CacheError`] when the file cannot be read.
 pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
-    let path = study.cache_path();
-    Ok(if path.exists() { Some(Cache::open_read_only(path)?) } else { None })
+    Cache::open_if_exists(study.cache_path())
 }
 
 /// Opens the cache of a study for a run, and creates it if missing.

@@ -96,7 +96,7 @@ pub enum PipelineError {
 /// # Errors
 /// [`PipelineError::LostResponses`] if it doesn't; another [`PipelineError`] if files can't be read.
 pub fn check_responses(study: &Study, cache: &Cache) -> Result<(), PipelineError> {
-    match reasonscape_points::count_lost_responses(&study.dir, cache)? {
+    match reasonscape_points::count_lost_responses(&study.dir, Some(cache))? {
         0 => Ok(()),
         lost => Err(PipelineError::LostResponses { cache: cache.path().to_owned(), lost }),
     }

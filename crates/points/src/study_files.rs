@@ -41,6 +41,11 @@ impl StudyFiles {
         loop {
             let before = Manifest::read(study)?;
             let loaded = Self::load_state(study, &before);
+            // Every file is the one that the manifest listed, and stays open: it doesn't matter what replaces them meanwhile.
+            if loaded.as_ref().is_ok_and(|files| before.valid().is_some_and(|found| files.are_all_of(found)))
+            {
+                return loaded;
+            }
             let is_same = Manifest::read(study)? == before;
             let is_replaced = match &loaded {
                 Err(PointsError::Changed { .. }) => true,
@@ -53,6 +58,12 @@ impl StudyFiles {
             attempt += 1;
             std::thread::sleep(RETRY_DELAY);
         }
+    }
+
+    /// Whether these are exactly the files that a manifest lists.
+    fn are_all_of(&self, manifest: &Manifest) -> bool {
+        let infos = self.trials.iter().chain(self.points.iter().map(|file| &file.info));
+        infos.clone().count() == manifest.files.len() && infos.into_iter().all(|file| file.is_listed)
     }
 
     fn load_state(study: &Path, manifest: &FoundManifest) -> Result<Self, PointsError> {

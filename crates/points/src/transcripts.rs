@@ -31,9 +31,11 @@ impl TranscriptReader {
     /// # Errors
     /// A [`PointsError`] when the cache cannot be read.
     pub fn open_study(dir: &Path) -> Result<Self, PointsError> {
-        let path = dir.join(Study::CACHE_FILE);
-        let cache = path.exists().then(|| Cache::open_untouched(path)).transpose()?;
-        Self::open(cache.as_ref())
+        match Cache::open_untouched(dir.join(Study::CACHE_FILE)) {
+            Ok(cache) => Self::open(Some(&cache)),
+            Err(CacheError::Missing { .. } | CacheError::NoDirectory { .. }) => Self::open(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The prompt and reply stored under a key. A damaged entry counts as missing: the trial is useful without its text.

@@ -69,14 +69,21 @@ impl FileCheck {
         Self { part, file: file.to_owned(), state, problem: None, repair: None }
     }
 
-    fn fault(part: StudyPart, file: &str, problem: impl Into<String>, repair: &str) -> Self {
-        let (problem, repair) = (Some(problem.into()), Some(repair.to_owned()));
+    fn fault(part: StudyPart, file: &str, problem: impl Into<String>, repair: String) -> Self {
+        let (problem, repair) = (Some(problem.into()), Some(repair));
         Self { problem, repair, ..Self::new(part, file, FileState::Damaged) }
     }
 }
 
-const REBUILD: &str = "`reasonscape evaluate --force` rebuilds it from the cache";
-const EVALUATE: &str = "`reasonscape evaluate` writes it again";
+/// The repair of what is scored from the cache.
+fn rebuild(study: &Path) -> String {
+    format!("`reasonscape evaluate {} --force` rebuilds it from the cache", study.display())
+}
+
+/// The repair of what every evaluation writes.
+fn evaluate(study: &Path) -> String {
+    format!("`reasonscape evaluate {}` writes it again", study.display())
+}
 
 /// Checks manifest, trials, points and provenance of a study: reads every byte that has a hash, and decodes the files that have
 /// none.
@@ -107,10 +114,10 @@ pub fn verify_files(study: &Path) -> Result<Vec<FileCheck>, PointsError> {
         let part = if name.starts_with("points") { StudyPart::Points } else { StudyPart::Trials };
         checks.push(FileCheck {
             state: FileState::Missing,
-            ..FileCheck::fault(part, name, "the manifest lists it, but it is not there", EVALUATE)
+            ..FileCheck::fault(part, name, "the manifest lists it, but it is not there", evaluate(study))
         });
     }
-    checks.extend(units.iter().map(|((eval, task), files)| check_provenance(eval, task, files)));
+    checks.extend(units.iter().map(|((eval, task), files)| check_provenance(study, eval, task, files)));
     Ok(checks)
 }
 
@@ -120,13 +127,13 @@ fn check_manifest(study: &Path, found: &FoundManifest) -> Option<FileCheck> {
         // A study without trials needs none.
         FoundManifest::Missing => None,
         FoundManifest::Invalid(problem) => {
-            Some(FileCheck::fault(StudyPart::Manifest, MANIFEST, problem.clone(), EVALUATE))
+            Some(FileCheck::fault(StudyPart::Manifest, MANIFEST, problem.clone(), evaluate(study)))
         }
         FoundManifest::Valid(manifest) if interrupted(manifest) => Some(FileCheck::fault(
             StudyPart::Manifest,
             MANIFEST,
             "`evaluate` was interrupted, and the results are those from before it",
-            "`reasonscape evaluate` completes it",
+            format!("`reasonscape evaluate {}` completes it", study.display()),
         )),
         FoundManifest::Valid(_) => Some(FileCheck::new(StudyPart::Manifest, MANIFEST, FileState::Sound)),
     }
@@ -153,37 +160,37 @@ fn check_file(
             let state = if info.is_listed { FileState::Sound } else { FileState::Unhashed };
             let mut check = FileCheck::new(part, &name, state);
             if state == FileState::Unhashed {
-                check.repair = Some("`reasonscape evaluate` records its hashes".to_owned());
+                check.repair = Some(format!("`reasonscape evaluate {}` records its hashes", study.display()));
             }
             Some((check, Some(info)))
         }
         Err(error) => {
             let (problem, repair) = match &error {
                 PointsError::Corrupt { problem, .. } | PointsError::Damaged { problem, .. } => {
-                    (problem.clone(), repair_of(path, kind))
+                    (problem.clone(), repair_of(study, path, kind))
                 }
                 PointsError::Foreign { problem, .. } => {
                     (problem.clone(), "move it out of the study directory".to_owned())
                 }
-                other => (other.to_string(), repair_of(path, kind)),
+                other => (other.to_string(), repair_of(study, path, kind)),
             };
-            Some((FileCheck::fault(part, &name, problem, &repair), None))
+            Some((FileCheck::fault(part, &name, problem, repair), None))
         }
     }
 }
 
 /// How to replace a damaged file. If its footer can be read, that says where it came from.
-fn repair_of(path: &Path, kind: FileKind) -> String {
+fn repair_of(study: &Path, path: &Path, kind: FileKind) -> String {
     match crate::files::inspect(path, kind, None) {
         Ok(info) if !info.provenance.source.is_empty() => {
             format!("import `{}` again", info.provenance.source)
         }
-        _ => REBUILD.to_owned(),
+        _ => rebuild(study),
     }
 }
 
 /// Whether the files of an evaluation on a task were written together, from the same inputs, for the evaluation that they name.
-fn check_provenance(eval_id: &str, task: &str, files: &[FileInfo]) -> FileCheck {
+fn check_provenance(study: &Path, eval_id: &str, task: &str, files: &[FileInfo]) -> FileCheck {
     let name = format!("eval={eval_id}/task={task}");
     let problem = files.iter().find_map(|file| {
         let eval = &file.eval;
@@ -200,6 +207,6 @@ fn check_provenance(eval_id: &str, task: &str, files: &[FileInfo]) -> FileCheck 
     });
     match problem {
         None => FileCheck::new(StudyPart::Provenance, &name, FileState::Sound),
-        Some(problem) => FileCheck::fault(StudyPart::Provenance, &name, problem, EVALUATE),
+        Some(problem) => FileCheck::fault(StudyPart::Provenance, &name, problem, evaluate(study)),
     }
 }

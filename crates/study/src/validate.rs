@@ -23,7 +23,7 @@ use crate::{
 const DEFAULT_TEMPLATE: &str = "zero-shot-cot";
 const DEFAULT_SAMPLER: &str = "greedy-2k";
 /// Maximum number of characters of a model or a display name, which every table and figure repeats.
-const MAX_NAME_LENGTH: usize = 512;
+pub const MAX_NAME_LENGTH: usize = 512;
 
 pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { origin, text })?;

@@ -7,12 +7,14 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
+use reasonscape_core::Outcome;
+use reasonscape_points::{PointTrials, UnitWriter};
 use reasonscape_test_support::study_toml;
 use serde_json::json;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
-use crate::test_env::{Run, reasonscape, reasonscape_measured};
+use crate::test_env::{Run, eval_info, provenance, reasonscape, reasonscape_measured, trial};
 
 /// Resident memory that the program may take with a limit of 64 MiB. The test build alone takes about 100 MB.
 const MAX_RESIDENT: u64 = 400 << 20;
@@ -111,6 +113,54 @@ fn metrics_of_a_file_larger_than_the_limit() {
     let Some(run) = bounded(&["metrics", text(&file), "--format", "json"]) else { return };
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("12000"), "{run:?}");
+}
+
+#[test]
+fn names_of_40000_characters_are_drawn() {
+    let folder = TempDir::new().unwrap();
+    let study = folder.path().join("study");
+    // Files that an import or an earlier version wrote; a study.toml with such a name is refused.
+    for (id, letter) in [("a00001", "Modell-"), ("b00002", "WiWi"), ("c00003", "模型e\u{301}")] {
+        let mut eval = eval_info(id, "", &["arch:moe"]);
+        let repeats = 40_000_usize.div_ceil(letter.chars().count());
+        eval.model = letter.repeat(repeats);
+        eval.name = eval.model.clone();
+        for task in ["add", "sort"] {
+            let mut writer = UnitWriter::new(&study, eval.clone(), task).unwrap();
+            for length in [4, 8] {
+                let outcome = |index: u64| {
+                    if index.is_multiple_of(3) { Outcome::Incorrect } else { Outcome::Correct }
+                };
+                writer
+                    .write_point(PointTrials {
+                        params: format!("{{\"length\": {length}}}"),
+                        manifolds: vec!["all".to_owned()],
+                        planned: 20,
+                        trials: (0..20).map(|index| trial(index, outcome(index), 0.0)).collect(),
+                        ..PointTrials::default()
+                    })
+                    .unwrap();
+            }
+            writer.finish(&provenance()).unwrap();
+        }
+    }
+    // Each within the two minutes that a measured command has: shortening a label by one character at a time takes longer.
+    for name in ["report.html", "report.md"] {
+        let report = folder.path().join(name);
+        let Some((run, _)) = reasonscape_measured(&["report", text(&study), "-o", text(&report)]) else {
+            return;
+        };
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    for arguments in [
+        &["scores", text(&study)][..],
+        &["compare", text(&study), "a00001", "b00002"],
+        &["tokens", text(&study)],
+        &["cluster", text(&study)],
+    ] {
+        let Some((run, _)) = reasonscape_measured(&[&["analyze"], arguments].concat()) else { return };
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    }
 }
 
 /// An Inspect log with a sample of so many bytes.

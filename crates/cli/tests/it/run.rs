@@ -1,8 +1,11 @@
 //! `reasonscape plan` and `reasonscape run`, against simulated models on a real socket.
 
 mod coverage;
+mod damaged_responses;
 mod datasets;
 mod echoed_secrets;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod interrupt;
 mod kills;
 mod lost_cache;
@@ -10,8 +13,11 @@ mod order;
 mod precision;
 mod scored;
 mod secrets;
+#[cfg(target_os = "linux")]
+mod stopped_readers;
 mod terminal;
 mod unusable_paths;
+mod verified;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, s
 use reasonscape_providers::Usage;
 use reasonscape_stats::Confidence;
 use reasonscape_stats::design_effect::ClusteredRate;
-use reasonscape_study::EvalId;
+use reasonscape_study::{EvalId, MAX_NAME_LENGTH};
 use serde_json::{Value, json};
 
 use super::ImportedUnit;
@@ -223,6 +223,15 @@ pub(super) fn ingest(
     publication: &Arc<Publication>,
 ) -> Result<Option<ImportedUnit>, PointsError> {
     let builder = TrialBuilder::new(log.info());
+    let name_length = builder.eval.model.chars().count();
+    if name_length > MAX_NAME_LENGTH {
+        return Err(PointsError::File {
+            path: log.path().to_owned(),
+            problem: format!(
+                "the model's name has {name_length} characters; expected at most {MAX_NAME_LENGTH}"
+            ),
+        });
+    }
     let writer = TrialWriter::new(&builder, study, cache, publication)?;
     let summary = std::thread::scope(|scope| {
         // No batch waits in the channel: samples can be large, and one batch is read while another is written.

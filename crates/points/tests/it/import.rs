@@ -602,6 +602,11 @@ fn rejects_malformed_zips_with_a_remedy() {
         &stored_zip(&[("header.json", START), ("samples/a_epoch_1/sample.json", "{}")]),
         &["in chunks", "inspect log convert"],
     );
+    let long = START.replace("\"m\"", &format!("\"{}\"", "m".repeat(513)));
+    given(
+        &stored_zip(&[("header.json", &long), ("samples/1_epoch_1.json", &sample("1", "a"))]),
+        &["the model's name has 513 characters; expected at most 512"],
+    );
     let mut flipped = whole.clone();
     let middle = flipped.len() / 3;
     flipped[middle..middle + 64].fill(0x55);

@@ -306,7 +306,8 @@ fn verify_finds_every_fault_and_says_how_to_repair_it() {
     let found = check(study.path(), StudyPart::Trials);
     assert_eq!(found.state, FileState::Damaged);
     assert!(found.problem.unwrap().contains("does not match its hash in manifest.json"));
-    assert!(found.repair.unwrap().contains("`reasonscape evaluate --force`"));
+    let command = format!("`reasonscape evaluate {} --force`", study.path().display());
+    assert!(found.repair.unwrap().contains(&command));
     fs::write(&trials, &whole).unwrap();
 
     fs::rename(&points, points.with_extension("away")).unwrap();

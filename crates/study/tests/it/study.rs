@@ -239,6 +239,26 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
+fn names_have_at_most_512_characters() {
+    // Characters, not bytes.
+    for key in ["model", "name"] {
+        let with = |length: usize| {
+            let name = "模".repeat(length);
+            if key == "model" {
+                MINIMAL.replace("model = \"m\"", &format!("model = \"{name}\""))
+            } else {
+                format!("{MINIMAL}name = \"{name}\"\n")
+            }
+        };
+        assert!(parse(&with(512)).is_ok(), "{key}");
+        for length in [513, 40_000] {
+            let says = format!("`{key}` has {length} characters; expected at most 512");
+            assert_rejected(&with(length), 3, &[&says]);
+        }
+    }
+}
+
+#[test]
 fn rejects_contradictory_settings() {
     assert_rejected(
         &format!("{MINIMAL}{}", &MINIMAL[MINIMAL.find("[[eval]]").unwrap()..]),

@@ -113,7 +113,7 @@ pub(super) fn write_study(folder: &Path) {
     }
 }
 
-/// The Parquet files of a study, with their paths in it.
+/// The Parquet files of a study and its manifest, with their paths in it.
 pub(super) fn study_files() -> Vec<Sample> {
     fn walk(folder: &Path, root: &Path, found: &mut Vec<Sample>) {
         let mut paths: Vec<PathBuf> =
@@ -122,7 +122,8 @@ pub(super) fn study_files() -> Vec<Sample> {
         for path in paths {
             if path.is_dir() {
                 walk(&path, root, found);
-            } else if path.extension().is_some_and(|extension| extension == "parquet") {
+            } else if path.extension().is_some_and(|extension| extension == "parquet" || extension == "json")
+            {
                 let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
                 found.push(Sample { name, bytes: fs::read(&path).unwrap() });
             }

@@ -13,14 +13,18 @@ fn stops_when_the_cache_lost_responses() {
     env.run_to_end(&[]);
     let sent = env.server.stats().requests;
     assert_eq!(sent, TRIALS);
-    fs::remove_file(env.cache()).unwrap();
-
-    let run = env.run(&[]);
-    assert_eq!(run.code, 1, "{run:?}");
-    for part in ["has lost 48 of the responses", "restore the cache from a backup", "`--resend`"] {
-        assert!(run.stderr.contains(part), "{part}: {run:?}");
+    for is_empty in [false, true] {
+        fs::remove_file(env.cache()).unwrap();
+        if is_empty {
+            fs::write(env.cache(), "").unwrap();
+        }
+        let run = env.run(&[]);
+        assert_eq!(run.code, 1, "{run:?}");
+        for part in ["has lost 48 of the responses", "restore the cache from a backup", "`--resend`"] {
+            assert!(run.stderr.contains(part), "{part}: {run:?}");
+        }
+        assert_eq!(env.server.stats().requests, sent, "nothing is sent again without a word");
     }
-    assert_eq!(env.server.stats().requests, sent, "nothing is sent again without a word");
 
     let again = env.run_to_end(&["--resend"]);
     assert_eq!((sum(&again, "cached"), sum(&again, "sent")), (0, TRIALS));

@@ -64,7 +64,7 @@ fn rejects_files_that_are_no_cache() {
 
 /// Runs a script of the shell in which `$RUN` runs the study `$STUDY`.
 #[cfg(unix)]
-fn shell(env: &RunEnv, script: &str) -> Run {
+pub(super) fn shell(env: &RunEnv, script: &str) -> Run {
     let output = Command::new("sh")
         .args(["-c", script])
         .env("RUN", assert_cmd::cargo::cargo_bin!("reasonscape"))

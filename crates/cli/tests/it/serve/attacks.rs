@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::server::Server;
-use crate::test_env::{assert_rejected, reasonscape, reasonscape_with};
+use crate::test_env::{assert_rejected, reasonscape, reasonscape_with, wait_until};
 
 /// `name=VALUE&name=VALUE…`, with a value for each number.
 fn repeated(name: &str, count: usize, value: impl Fn(usize) -> String) -> String {
@@ -98,6 +98,39 @@ fn answers_while_slow_readers_hold_every_connection() {
     }
     assert_eq!(server.get("/health").body, "ok\n");
     assert_eq!(server.get("/api/v1/evals").status, 200);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn answers_while_a_client_process_is_stopped() {
+    let server = Server::start(&[]);
+    let port = server.address.rsplit(':').next().unwrap();
+    // Requests more than the buffers of its sockets take, reads the beginning of each reply, and stops itself.
+    let script = r#"
+import os, signal, socket, sys
+held = []
+for _ in range(600):
+    stream = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    stream.sendall(b"GET /assets/plotly.js HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n" % sys.argv[1].encode())
+    held.append(stream)
+held[-1].recv(1)
+os.kill(os.getpid(), signal.SIGSTOP)
+"#;
+    let spawned = std::process::Command::new("python3").args(["-c", script, port]).spawn();
+    let Ok(mut client) = spawned else { return };
+    let stat = format!("/proc/{}/stat", client.id());
+    wait_until("the client stopped", || {
+        let stat = std::fs::read_to_string(&stat).unwrap();
+        stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
+    });
+    for _ in 0..3 {
+        assert_eq!(server.get("/health").body, "ok\n");
+        assert_eq!(server.get("/api/v1/evals").status, 200);
+        assert_eq!(server.get("/").status, 200);
+    }
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert_eq!(server.get("/health").body, "ok\n");
 }
 
 #[test]
