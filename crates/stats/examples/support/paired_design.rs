@@ -144,7 +144,7 @@ impl PairedDesign {
     pub(crate) fn ranks(&self, boards: u32, seed: u32) -> [f64; 2] {
         let truth: Vec<f64> = (0..self.known.len()).map(|model| self.ln_score(model)).collect();
         let is_better = |a: usize, b: usize| truth[a] > truth[b] + 1e-12;
-        let means = self.blocks(boards, seed, |board| {
+        self.blocks(boards, seed, |board| {
             let mut pairs = Vec::new();
             let mut p_values = Vec::new();
             for a in 0..board.len() {
@@ -165,8 +165,7 @@ impl PairedDesign {
                 range.best <= 1 + better && models - worse <= range.worst
             });
             [is(is_wrong), is(contains_all)]
-        });
-        means
+        })
     }
 
     /// Means over boards of some values. Streams are split by blocks, so that the number of threads changes nothing.
