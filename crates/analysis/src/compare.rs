@@ -14,10 +14,11 @@ use reasonscape_stats::{Confidence, Mode, StatsError};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::board_points::BoardPoints;
+use super::board_points::{BoardPoint, BoardPoints};
 use super::labels::eval_label;
 use super::pair_tests::BoardProblems;
 use super::query::{PointQuery, find_eval};
+use super::score_method::ReasonScoreEstimate;
 
 /// Significance level.
 const LEVEL: f64 = 0.05;
@@ -25,8 +26,11 @@ const LEVEL: f64 = 0.05;
 /// A compared with B.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// The result as a sentence.
+    /// The result as a sentence, with the difference of the scores v2.
     pub sentence: String,
+    /// The result as a sentence, with the difference of the ReasonScores; the same as `sentence` for other estimators than
+    /// `C_P`.
+    pub finding: String,
     /// The verdict on A.
     #[serde(serialize_with = "serialize_name")]
     #[schemars(with = "String", extend("enum" = ["better", "worse", "cannot tell"]))]
@@ -40,8 +44,10 @@ pub struct Comparison {
     pub labels: [String; 2],
     /// The estimator.
     pub mode: &'static str,
-    /// A's ReasonScore minus B's, on the problems that both answered.
+    /// The difference of the ReasonScores v2 on the problems that both answered.
     pub score: ScoreGap,
+    /// A's ReasonScore minus B's, on the points that both answered; null for other estimators than `C_P`.
+    pub reason_score: Option<ReasonScoreGap>,
     /// The paired test that the verdict comes from; null for other estimators than `C_P`, where it comes from `score`.
     pub test: Option<PairedTest>,
     /// Problems that both answered.
@@ -54,7 +60,7 @@ pub struct Comparison {
     pub discordant_share: f64,
     /// The smallest difference of proportions that this many pairs detect with a power of 80 %, if there is one.
     pub detectable_difference: Option<f64>,
-    /// Additional trials per task that would resolve a difference of this size; null if it is resolved.
+    /// Additional trials per task that would resolve a difference of the scores v2 of this size; null if it is resolved.
     pub more_trials_a_task: Option<u64>,
     /// The comparison by task.
     pub tasks: Vec<TaskComparison>,
@@ -63,7 +69,7 @@ pub struct Comparison {
 /// A sign-flip test of equal ReasonScores on the problems that both answered, with points weighted as in the suite.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct PairedTest {
-    /// A's ReasonScore divided by B's: the geometric mean of the ratios over tasks.
+    /// A's ReasonScore divided by B's.
     pub ratio: f64,
     /// Lower end of the 95 % confidence interval of the ratio.
     pub ratio_low: f64,
@@ -73,22 +79,36 @@ pub struct PairedTest {
     pub p: f64,
 }
 
-impl PairedTest {
-    fn verdict(&self) -> Verdict {
-        if self.p > LEVEL || self.ratio == 1.0 {
-            Verdict::CannotTell
-        } else if self.ratio > 1.0 {
-            Verdict::Better
-        } else {
-            Verdict::Worse
-        }
+/// The difference of two ReasonScores with its confidence interval.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct ReasonScoreGap {
+    /// A's ReasonScore.
+    pub a: ReasonScoreEstimate,
+    /// B's ReasonScore.
+    pub b: ReasonScoreEstimate,
+    /// A's estimate minus B's.
+    pub difference: f64,
+    /// Lower end of the confidence interval of the difference, in which the difficulty of shared problems cancels.
+    pub ci_low: f64,
+    /// Upper end of the confidence interval of the difference.
+    pub ci_high: f64,
+    /// Confidence level of the interval.
+    pub level: f64,
+    /// Additional trials per task that would resolve a difference of this size; null if it is resolved.
+    pub more_trials_a_task: Option<u64>,
+}
+
+impl ReasonScoreGap {
+    /// The interval in tables and sentences, such as `-5 to +21`.
+    pub fn interval_label(&self) -> String {
+        format!("{:+.0} to {:+.0}", self.ci_low, self.ci_high)
     }
 }
 
-/// The difference of two ReasonScores, by paired bootstrap.
+/// The difference of two ReasonScores v2, by paired bootstrap.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct ScoreGap {
-    /// A's ReasonScore minus B's.
+    /// A's score minus B's.
     pub difference: f64,
     /// Half the width of the confidence interval.
     pub margin: f64,
@@ -238,8 +258,8 @@ pub async fn compare(
     let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
     let found = paired_score_difference(&cells, options)?;
     let tasks = task_comparisons(&paired, &answered_a, &answered_b)?;
-    let test = if mode == Mode::C_P { paired_test(db, query, [a, b]).await? } else { None };
-    let verdict = test.map_or_else(|| found.verdict(), |test| test.verdict());
+    let by_likelihood = if mode == Mode::C_P { by_likelihood(db, query, [a, b]).await? } else { None };
+    let verdict = by_likelihood.as_ref().map_or_else(|| found.verdict(), |found| found.verdict);
 
     let pairs: u64 = tasks.iter().map(|task| task.pairs).sum();
     let discordant: u64 = tasks.iter().map(|task| task.b + task.c).sum();
@@ -248,12 +268,27 @@ pub async fn compare(
     let total_b: u64 = answered_b.values().sum();
     let detectable_difference =
         minimum_detectable_difference(pairs, discordant_share, Design::default()).ok();
-    let more_trials_a_task = match verdict {
-        Verdict::CannotTell => more_trials(&found, pairs, tasks.len()),
+    let more_trials_of = |found: &ScoreDifference| match verdict {
+        Verdict::CannotTell => more_trials(found, pairs, tasks.len()),
         Verdict::Better | Verdict::Worse => None,
     };
+    let more_trials_a_task = more_trials_of(&found);
+    let reason_score = by_likelihood.as_ref().map(|by_likelihood| {
+        let more_trials_a_task = more_trials_of(&by_likelihood.difference());
+        ReasonScoreGap { more_trials_a_task, ..by_likelihood.gap }
+    });
+    let v2 = Shown { found, is_v2: true };
+    let sentence = sentence_of(&labels, verdict, &v2, more_trials_a_task, detectable_difference);
+    let finding = by_likelihood.as_ref().zip(reason_score).map_or_else(
+        || sentence.clone(),
+        |(by_likelihood, gap)| {
+            let shown = Shown { found: by_likelihood.difference(), is_v2: false };
+            sentence_of(&labels, verdict, &shown, gap.more_trials_a_task, detectable_difference)
+        },
+    );
     Ok(Comparison {
-        sentence: sentence(&labels, verdict, &found, more_trials_a_task, detectable_difference),
+        sentence,
+        finding,
         verdict,
         a: a.clone(),
         b: b.clone(),
@@ -267,7 +302,8 @@ pub async fn compare(
             p: found.p,
             replicates: found.replicates,
         },
-        test,
+        reason_score,
+        test: by_likelihood.as_ref().map(|found| found.test),
         pairs,
         unpaired_a: total_a.saturating_sub(pairs),
         unpaired_b: total_b.saturating_sub(pairs),
@@ -278,25 +314,94 @@ pub async fn compare(
     })
 }
 
-/// The paired test; `None` if a score has no likelihood, because every guess is correct.
-async fn paired_test(
+/// The comparison of two scores by likelihood.
+struct LikelihoodComparison {
+    gap: ReasonScoreGap,
+    test: PairedTest,
+    verdict: Verdict,
+}
+
+impl LikelihoodComparison {
+    fn difference(&self) -> ScoreDifference {
+        let ReasonScoreGap { difference, ci_low, ci_high, .. } = self.gap;
+        ScoreDifference { difference, ci_low, ci_high, p: self.test.p, replicates: 0 }
+    }
+}
+
+/// The paired test and the difference; `None` if a score has no likelihood, because every guess is correct.
+async fn by_likelihood(
     db: &PointsDb,
     query: &PointQuery,
     evals: [&EvalInfo; 2],
-) -> Result<Option<PairedTest>, PointsError> {
+) -> Result<Option<LikelihoodComparison>, PointsError> {
     let points = BoardPoints::load(db, &query.filter).await?;
     let ids = evals.map(|eval| eval.eval_id.as_str());
     let problems = BoardProblems::load(db, &query.filter, &points, &ids).await?;
     let Ok(Some(test)) = problems.test(ids, &|_| true) else { return Ok(None) };
-    let scores = ids.map(|eval_id| points.score(eval_id, Confidence::P95, &|_| true));
+    let of_one_alone = problems.of_one_alone(ids);
+    let is_common =
+        |point: &BoardPoint| !of_one_alone.contains(&(point.base_task.as_str(), point.params.as_str()));
+    let scores = ids.map(|eval_id| points.score(eval_id, Confidence::P95, &is_common));
     let [Ok(Some(a)), Ok(Some(b))] = scores else { return Ok(None) };
-    let (low, high) = test.interval(&a, &b);
-    Ok(Some(PairedTest {
-        ratio: test.difference.exp(),
-        ratio_low: low.exp(),
-        ratio_high: high.exp(),
-        p: test.p_value,
+    let (gap, ratio) = (test.score_difference(&a, &b), test.score_ratio(&a, &b));
+    let verdict = if test.p_value > LEVEL || test.difference == 0.0 {
+        Verdict::CannotTell
+    } else if test.difference > 0.0 {
+        Verdict::Better
+    } else {
+        Verdict::Worse
+    };
+    Ok(Some(LikelihoodComparison {
+        gap: ReasonScoreGap {
+            a: a.into(),
+            b: b.into(),
+            difference: gap.estimate,
+            ci_low: gap.ci_low,
+            ci_high: gap.ci_high,
+            level: a.level,
+            more_trials_a_task: None,
+        },
+        test: PairedTest {
+            ratio: ratio.estimate,
+            ratio_low: ratio.ci_low,
+            ratio_high: ratio.ci_high,
+            p: test.p_value,
+        },
+        verdict,
     }))
+}
+
+/// The difference that a comparison shows.
+struct Shown {
+    found: ScoreDifference,
+    is_v2: bool,
+}
+
+impl Shown {
+    /// The size of the difference with its interval, seen from the better one.
+    fn size(&self) -> String {
+        let ScoreDifference { difference, ci_low, ci_high, .. } = self.found;
+        if self.is_v2 {
+            return format!("{:.0} ± {:.0}", difference.abs(), (ci_high - ci_low) / 2.0);
+        }
+        let (low, high) = if difference < 0.0 { (-ci_high, -ci_low) } else { (ci_low, ci_high) };
+        format!("{:.0} (95 % CI {} to {})", difference.abs(), whole(low), whole(high))
+    }
+
+    /// The difference of A and B with its interval.
+    fn signed(&self) -> String {
+        let ScoreDifference { difference, ci_low, ci_high, .. } = self.found;
+        if self.is_v2 {
+            format!("{} ± {:.0}", whole(difference), (ci_high - ci_low) / 2.0)
+        } else {
+            format!("{} (95 % CI {} to {})", whole(difference), whole(ci_low), whole(ci_high))
+        }
+    }
+}
+
+/// A rounded number, never `-0`.
+fn whole(number: f64) -> String {
+    format!("{:.0}", number.round() + 0.0)
 }
 
 /// The difference in accuracy on a task, and the p-value that there is none.
@@ -384,25 +489,24 @@ fn more_trials(found: &ScoreDifference, pairs: u64, tasks: usize) -> Option<u64>
 }
 
 /// The result as a sentence.
-fn sentence(
+fn sentence_of(
     [a, b]: &[String; 2],
     verdict: Verdict,
-    found: &ScoreDifference,
+    shown: &Shown,
     more: Option<u64>,
     detectable: Option<f64>,
 ) -> String {
-    let margin = (found.ci_high - found.ci_low) / 2.0;
-    let size = found.difference.abs();
+    let difference = shown.found.difference;
     match (verdict, more) {
-        // The difference pools points, the verdict weights them: they can disagree where points were sampled unequally.
-        (Verdict::Better, _) if found.difference < 0.0 => format!("{a} is better than {b}"),
-        (Verdict::Worse, _) if found.difference > 0.0 => format!("{a} is worse than {b}"),
-        (Verdict::Better, _) => format!("{a} is better than {b} by {size:.0} ± {margin:.0}"),
-        (Verdict::Worse, _) => format!("{a} is worse than {b} by {size:.0} ± {margin:.0}"),
+        // The difference is that of all problems, the verdict that of the shared ones: they can disagree.
+        (Verdict::Better, _) if difference < 0.0 => format!("{a} is better than {b}"),
+        (Verdict::Worse, _) if difference > 0.0 => format!("{a} is worse than {b}"),
+        (Verdict::Better, _) => format!("{a} is better than {b} by {}", shown.size()),
+        (Verdict::Worse, _) => format!("{a} is worse than {b} by {}", shown.size()),
         (Verdict::CannotTell, Some(more)) => format!(
-            "no significant difference between {a} and {b}: their ReasonScores differ by {:.0} ± {margin:.0}; about {} \
+            "no significant difference between {a} and {b}: their ReasonScores differ by {}; about {} \
              more trials per task would detect a difference of this size",
-            found.difference,
+            shown.signed(),
             rounded(more)
         ),
         (Verdict::CannotTell, None) => {
@@ -415,9 +519,12 @@ fn sentence(
                     )
                 },
             );
-            format!(
-                "no significant difference between {a} and {b}: their ReasonScores are equal ± {margin:.0}; {reach}"
-            )
+            let size = if shown.is_v2 {
+                format!("are equal ± {:.0}", (shown.found.ci_high - shown.found.ci_low) / 2.0)
+            } else {
+                format!("differ by {}", shown.signed())
+            };
+            format!("no significant difference between {a} and {b}: their ReasonScores {size}; {reach}")
         }
     }
 }
@@ -432,31 +539,30 @@ fn rounded(trials: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn found(difference: f64, margin: f64) -> ScoreDifference {
-        let (ci_low, ci_high) = (difference - margin, difference + margin);
-        ScoreDifference { difference, ci_low, ci_high, p: 0.5, replicates: 2000 }
-    }
-
-    fn sentence_for(found: &ScoreDifference) -> String {
+    fn sentence_for(difference: f64, [ci_low, ci_high]: [f64; 2], is_v2: bool) -> String {
         let labels = ["A".to_owned(), "B".to_owned()];
-        sentence(&labels, found.verdict(), found, more_trials(found, 400, 4), Some(0.0321))
+        let found = ScoreDifference { difference, ci_low, ci_high, p: 0.5, replicates: 2000 };
+        let more = more_trials(&found, 400, 4);
+        sentence_of(&labels, found.verdict(), &Shown { found, is_v2 }, more, Some(0.0321))
     }
 
     #[test]
     fn sentence_names_the_better_or_the_trials_needed() {
-        assert_eq!(sentence_for(&found(23.4, 8.0)), "A is better than B by 23 ± 8");
-        assert_eq!(sentence_for(&found(-23.4, 8.0)), "A is worse than B by 23 ± 8");
+        assert_eq!(sentence_for(23.4, [11.2, 35.0], false), "A is better than B by 23 (95 % CI 11 to 35)");
+        assert_eq!(sentence_for(-23.4, [-35.0, -11.2], false), "A is worse than B by 23 (95 % CI 11 to 35)");
+        assert_eq!(sentence_for(23.4, [15.4, 31.4], true), "A is better than B by 23 ± 8");
         // 400 pairs at a margin of twice the difference: 400 × (2.80 × 2 / 1.96)² = 3267, so 717 more for each of four.
         assert_eq!(
-            sentence_for(&found(5.0, 10.0)),
-            "no significant difference between A and B: their ReasonScores differ by 5 ± 10; about 720 more trials per task would detect a \
-             difference of this size"
+            sentence_for(5.0, [-5.0, 15.0], false),
+            "no significant difference between A and B: their ReasonScores differ by 5 (95 % CI -5 to 15); about 720 more trials \
+             per task would detect a difference of this size"
         );
         assert_eq!(
-            sentence_for(&found(0.0, 6.0)),
-            "no significant difference between A and B: their ReasonScores are equal ± 6; a difference of 3.2 percentage points or \
-             more would have been detected"
+            sentence_for(0.0, [-6.0, 6.0], false),
+            "no significant difference between A and B: their ReasonScores differ by 0 (95 % CI -6 to 6); a difference of 3.2 \
+             percentage points or more would have been detected"
         );
+        assert!(sentence_for(-0.2, [-6.0, 5.6], true).contains("differ by 0 ± 6; about "));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use reasonscape_points::EvalInfo;
 
+use crate::in_percent;
+
 /// `a, b or c`; long lists are shortened.
 pub(crate) fn join_alternatives(values: &[String]) -> String {
     const MAX: usize = 12;
@@ -34,6 +36,20 @@ pub fn join_truncated(names: &[String]) -> String {
 /// ```
 pub fn accuracy_label(mode: &str) -> &'static str {
     if mode.starts_with('E') { "accuracy" } else { "guess-corrected accuracy" }
+}
+
+/// What the interval of an accuracy by the mode of this name is called. Only intervals with demonstrated coverage are called
+/// confidence intervals; those of the C modes cover less near chance (docs/coverage.md).
+///
+/// ```
+/// use reasonscape_analysis::accuracy_interval_name;
+///
+/// assert_eq!(accuracy_interval_name("K_P", 0.95), "95 % CI");
+/// assert_eq!(accuracy_interval_name("C_P", 0.95), "nominal 95 % interval");
+/// ```
+pub fn accuracy_interval_name(mode: &str, level: f64) -> String {
+    let level = in_percent(level);
+    if mode.starts_with('C') { format!("nominal {level} % interval") } else { format!("{level} % CI") }
 }
 
 /// [`accuracy_label`] of the mode of the first row.

@@ -55,7 +55,8 @@ pub use self::accuracy_by_parameter::{
 };
 pub use self::aggregate::{AggregateRow, aggregate, parse_group_by};
 pub use self::compare::{
-    Comparison, PairedTest, ScoreGap, TaskComparison, compare, p_value, verdict_label, verdict_name,
+    Comparison, PairedTest, ReasonScoreGap, ScoreGap, TaskComparison, compare, p_value, verdict_label,
+    verdict_name,
 };
 pub use self::compression::{
     Compression, CompressionOptions, CompressionRow, EffectSize, EntropyByParameter, EntropyRow,
@@ -67,7 +68,7 @@ pub use self::hazard::{
     Bin, ChangePoint, CurvePoint, HazardOptions, HazardRow, TokenQuantile, hazard, hazard_figure,
     histogram_figure,
 };
-pub use self::labels::{accuracy_label, eval_label, join_truncated};
+pub use self::labels::{accuracy_interval_name, accuracy_label, eval_label, join_truncated};
 pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard, rank_label};
 pub use self::model_sets::{ModelSetGroup, ModelSets, SetMember, model_sets};
 pub use self::modes::{ModesRow, modes};

@@ -1,6 +1,6 @@
 //! Paired tests of all pairs of evaluations, for ranks and for groups of models that can't be distinguished.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reasonscape_points::{Filter, PointsDb, PointsError};
@@ -49,6 +49,17 @@ impl<'b> BoardProblems<'b> {
         self.evals.contains_key(eval_id)
     }
 
+    /// The points, as task and parameters, of which exactly one of A and B has problems.
+    pub(crate) fn of_one_alone(&self, [a, b]: [&str; 2]) -> HashSet<(&'b str, &'b str)> {
+        let has_problems =
+            |eval: &str, index: usize| self.evals.get(eval).is_some_and(|points| !points[index].is_empty());
+        let points = self.points.iter().enumerate();
+        points
+            .filter(|(index, _)| has_problems(a, *index) != has_problems(b, *index))
+            .map(|(_, point)| (point.base_task.as_str(), point.params.as_str()))
+            .collect()
+    }
+
     /// Tests A against B on the problems of the selected points that both answered. `None` if there are none.
     pub(crate) fn test(
         &self,
@@ -64,10 +75,9 @@ impl<'b> BoardProblems<'b> {
                 last_task = Some(&point.base_task);
             }
             let pairs = Shared { a: &a[index], b: &b[index] };
-            tasks
-                .last_mut()
-                .expect("a task was just begun")
-                .push(PairedPoint::from_pairs(point.weight, pairs));
+            let [answered_a, answered_b] = [&a[index], &b[index]].map(|values| values.len() as u64);
+            let paired = PairedPoint::from_pairs(point.weight, pairs).with_answered(answered_a, answered_b);
+            tasks.last_mut().expect("a task was just begun").push(paired);
         }
         paired_score_test(&tasks)
     }

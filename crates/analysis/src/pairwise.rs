@@ -130,7 +130,7 @@ impl Pairwise {
             );
         } else if self.converged && self.unbounded_replicates * 40 > self.replicates {
             remarks.push(format!(
-                "a model was unbeaten in {} of {} bootstrap samples of the tasks; the outer ends of the confidence intervals are rough",
+                "a model was unbeaten in {} of {} bootstrap samples of the tasks; the outer ends of the intervals are rough",
                 self.unbounded_replicates, self.replicates
             ));
         }

@@ -27,7 +27,8 @@ use crate::error::AnalysisError;
 use crate::tables::scores::{details_table, interval_column};
 use crate::tables::{Cell, Table};
 use crate::{
-    BoardOptions, Leaderboard, PointQuery, ScoreRow, accuracy_label, leaderboard, pairwise, truncation_note,
+    BoardOptions, Leaderboard, PointQuery, ScoreRow, accuracy_interval_name, accuracy_label, leaderboard,
+    pairwise, truncation_note,
 };
 
 pub use self::html::html;
@@ -176,8 +177,9 @@ async fn head_to_head(
 fn task_by_task(board: &Leaderboard) -> Vec<Block> {
     vec![
         Block::Text(format!(
-            "The {} on each task, with its 95 % confidence interval. Darker cells are lower accuracies.",
-            accuracy_label(board.mode.name())
+            "The {} on each task, with its {}. Darker cells are lower accuracies.",
+            accuracy_label(board.mode.name()),
+            accuracy_interval_name(board.mode.name(), 0.95)
         )),
         Block::Figure(Box::new(figures::accuracy_by_task(board, MAX_ROWS))),
         Block::Table(task_table(board)),
@@ -269,7 +271,8 @@ fn task_table(board: &Leaderboard) -> Table {
 }
 
 fn ratings(found: &crate::Pairwise) -> Table {
-    let mut table = Table::new(&["name", "Elo", "95 % CI low", "95 % CI high", "expected wins", "opponents"]);
+    let mut table =
+        Table::new(&["name", "Elo", "bootstrap low", "bootstrap high", "expected wins", "opponents"]);
     for model in &found.evals {
         table.push(vec![
             Cell::text(&model.label),

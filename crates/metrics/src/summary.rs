@@ -5,6 +5,7 @@ mod row;
 use std::collections::BTreeMap;
 
 use reasonscape_stats::calibration::{Bin, Binning, Calibration, equal_mass, reliability};
+use reasonscape_stats::design_effect::ClusteredRate;
 use reasonscape_stats::effect_size::Sample;
 use reasonscape_stats::entropy::Entropy;
 use reasonscape_stats::quantile::quantile;
@@ -249,12 +250,26 @@ impl Summary {
         found
     }
 
-    /// The points of a reliability diagram.
+    /// The points of a reliability diagram. Several answers to one task are one cluster in the interval of a bin.
     ///
     /// # Errors
     /// A [`StatsError`] when a probability is not from 0 to 1, or `bins` is out of range.
     pub fn reliability(&self, bins: usize) -> Result<Vec<Bin>, StatsError> {
-        reliability(&self.stated(), Binning::EqualWidth(bins), Confidence::P95)
+        let mut found = reliability(&self.stated(), Binning::EqualWidth(bins), Confidence::P95)?;
+        let mut answers: Vec<(usize, [u64; 2], bool)> = self
+            .rows()
+            .filter_map(|row| Some((bin_of(finite(row.prob_correct)?, bins), row.task, row.correct())))
+            .collect();
+        answers.sort_unstable();
+        // Both are in ascending order, without the bins that have no answers.
+        for (bin, answers) in found.iter_mut().zip(answers.chunk_by(|one, other| one.0 == other.0)) {
+            let mut rate = ClusteredRate::default();
+            for task in answers.chunk_by(|one, other| one.1 == other.1) {
+                rate.add(task.len() as u64, task.iter().filter(|(.., correct)| *correct).count() as u64)?;
+            }
+            bin.interval = rate.interval(Confidence::P95);
+        }
+        Ok(found)
     }
 
     /// Stated probabilities beside how it went.
@@ -447,16 +462,19 @@ impl Summary {
         let by_width = calibration.reliability(Confidence::P95);
         let by_mass = equal_mass(self.stated(), bins, Confidence::P95)?;
         // Bins without answers are not listed, so the bin of `p` is the one that begins where its own does.
-        let width_of = |p: f64| {
-            let own = ((p * bins as f64) as usize).min(bins - 1);
-            by_width.partition_point(|bin| bin.low < own as f64 / bins as f64)
-        };
+        let width_of =
+            |p: f64| by_width.partition_point(|bin| bin.low < bin_of(p, bins) as f64 / bins as f64);
         Ok(Calibrated {
             brier: (calibration.brier(), brier_detail.within(0.0, 1.0)),
             ece: error(&by_width, &width_of)?,
             ece_adaptive: error(&by_mass, &|p| by_mass.partition_point(|bin| bin.high < p))?,
         })
     }
+}
+
+/// The place of the bin of equal width that a probability falls into.
+fn bin_of(p: f64, bins: usize) -> usize {
+    ((p * bins as f64) as usize).min(bins - 1)
 }
 
 struct Calibrated {
@@ -477,4 +495,72 @@ fn linearised(detail: EstimateDetail) -> EstimateDetail {
         _ => "student-t, linearised, clustered by task",
     };
     EstimateDetail { method, ..detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use reasonscape_stats::wilson;
+
+    use super::super::{MetricOptions, SampleRecord, measure};
+    use super::*;
+
+    /// Forty problems with the stated probability 0.85, of which 34 are solved in all samples.
+    fn summarize(repeats: u32) -> Summary {
+        let targets = ["right".into()];
+        let mut summary = Summary::default();
+        for repeat in 0..repeats {
+            for problem in 0..40 {
+                let row = SampleRecord {
+                    id: &problem.to_string(),
+                    repeat,
+                    answer: Some(if problem < 34 { "right" } else { "wrong" }),
+                    targets: &targets,
+                    prob_correct: Some(0.85),
+                    ..SampleRecord::default()
+                };
+                summary.add(&measure(&row, &MetricOptions::default()));
+            }
+        }
+        summary
+    }
+
+    #[test]
+    fn bins_count_samples_of_one_problem_as_one() {
+        let expected = wilson(34.0, 40.0, Confidence::P95).unwrap();
+        for repeats in [1, 8] {
+            let bins = summarize(repeats).reliability(10).unwrap();
+            let [bin] = bins.as_slice() else { panic!("{bins:?}") };
+            assert_eq!((bin.n, bin.accuracy, bin.low), (40 * u64::from(repeats), 0.85, 0.8));
+            // Eight equal samples say as much as one; as independent answers their interval would be a third as wide.
+            let interval = bin.interval;
+            assert!((interval.low - expected.low).abs() < 0.003, "{interval:?}, expected {expected:?}");
+            assert!((interval.high - expected.high).abs() < 0.003, "{interval:?}, expected {expected:?}");
+        }
+    }
+
+    #[test]
+    fn intervals_belong_to_their_bins() {
+        let targets = ["right".into()];
+        let mut summary = Summary::default();
+        for (problem, prob, answer) in
+            [(0, 1.0, "wrong"), (1, 0.05, "right"), (2, 0.55, "wrong"), (3, 0.96, "right")]
+        {
+            let row = SampleRecord {
+                id: &problem.to_string(),
+                answer: Some(answer),
+                targets: &targets,
+                prob_correct: Some(prob),
+                ..SampleRecord::default()
+            };
+            summary.add(&measure(&row, &MetricOptions::default()));
+        }
+        let bins = summary.reliability(10).unwrap();
+        let found: Vec<(f64, f64, f64)> =
+            bins.iter().map(|bin| (bin.accuracy, bin.interval.low, bin.interval.high)).collect();
+        let expected = [(1.0, 1.0), (0.0, 1.0), (1.0, 2.0)].map(|(k, n)| {
+            let interval = wilson(k, n, Confidence::P95).unwrap();
+            (k / n, interval.low, interval.high)
+        });
+        assert_eq!(found, expected);
+    }
 }

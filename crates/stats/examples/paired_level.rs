@@ -13,7 +13,9 @@ use paired_design::{MIXED, PairedDesign, eleven_models};
 
 fn main() {
     const BOARDS: u32 = 200_000;
-    println!("| design | p < 5 % | p < 0.1 % | coverage of the difference |\n|---|---:|---:|---:|");
+    println!(
+        "| design | p < 5 % | p < 0.1 % | coverage of the difference | of the ratio | width |\n|---|---:|---:|---:|---:|---:|"
+    );
     let reversed = |task: usize| 11 - task;
     let one_high = |task: usize| (task + 1) % 12;
     let designs = [
@@ -39,10 +41,12 @@ fn main() {
     for (seed, (name, design)) in designs.iter().enumerate() {
         let level = design.level(BOARDS, seed as u32);
         println!(
-            "| {name} | {:.2} | {:.3} | {:.1} |",
+            "| {name} | {:.2} | {:.3} | {:.1} | {:.1} | {:.0} |",
             100.0 * level.at_5_percent,
             100.0 * level.at_01_percent,
-            100.0 * level.coverage
+            100.0 * level.difference,
+            100.0 * level.ratio,
+            level.width
         );
     }
     println!(

@@ -24,6 +24,8 @@ pub struct PairedPoint {
     pub weight: f64,
     /// Problems by their values. Equal values may be listed several times.
     pub values: Vec<PairedValues>,
+    /// Problems of the point that A and B answered, shared or not; with fewer than are shared, all are.
+    pub answered: [u64; 2],
 }
 
 impl PairedPoint {
@@ -46,7 +48,14 @@ impl PairedPoint {
                 None => values.push(PairedValues { a, b, count: 1 }),
             }
         }
-        Self { weight, values }
+        Self { weight, values, answered: [0; 2] }
+    }
+
+    /// The same point of which A and B answered this many problems, shared or not. Problems that are not shared make the
+    /// errors of the two scores less correlated; the test doesn't use them.
+    #[must_use]
+    pub fn with_answered(self, a: u64, b: u64) -> Self {
+        Self { answered: [a, b], ..self }
     }
 
     fn problems(&self) -> f64 {
@@ -65,22 +74,55 @@ pub struct PairedScoreTest {
     pub correlation: f64,
 }
 
+/// A difference or a ratio of two ReasonScores with its confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreContrast {
+    /// The difference or the ratio of the estimates.
+    pub estimate: f64,
+    /// Lower end of the confidence interval.
+    pub ci_low: f64,
+    /// Upper end of the confidence interval.
+    pub ci_high: f64,
+}
+
 impl PairedScoreTest {
-    /// The confidence interval of the difference, from the intervals of both scores on the shared problems.
+    /// A's ReasonScore minus B's, with the confidence interval of the difference.
     ///
     /// Each end is at the distance `sqrt(l^2 + u^2 - 2 r l u)`, with `l` and `u` the distances from the estimates to the
-    /// ends of the separate intervals and `r` the correlation. Verdicts come from the p-value.
+    /// ends of the separate intervals and `r` the correlation. Coverage is measured in `docs/coverage.md`; verdicts come from
+    /// the p-value.
     ///
     /// Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27
     /// (2008).
-    pub fn interval(&self, a: &LikelihoodScore, b: &LikelihoodScore) -> (f64, f64) {
-        let below = |score: &LikelihoodScore| (score.estimate / score.ci_low).ln();
-        let above = |score: &LikelihoodScore| (score.ci_high / score.estimate).ln();
+    pub fn score_difference(&self, a: &LikelihoodScore, b: &LikelihoodScore) -> ScoreContrast {
+        self.contrast(a, b, |score| score)
+    }
+
+    /// A's ReasonScore divided by B's, with the confidence interval of the ratio: as [`score_difference`], of logarithms.
+    ///
+    /// [`score_difference`]: Self::score_difference
+    pub fn score_ratio(&self, a: &LikelihoodScore, b: &LikelihoodScore) -> ScoreContrast {
+        let logarithms = self.contrast(a, b, f64::ln);
+        ScoreContrast {
+            estimate: logarithms.estimate.exp(),
+            ci_low: logarithms.ci_low.exp(),
+            ci_high: logarithms.ci_high.exp(),
+        }
+    }
+
+    fn contrast(&self, a: &LikelihoodScore, b: &LikelihoodScore, scale: fn(f64) -> f64) -> ScoreContrast {
+        let below = |score: &LikelihoodScore| scale(score.estimate) - scale(score.ci_low);
+        let above = |score: &LikelihoodScore| scale(score.ci_high) - scale(score.estimate);
         let distance = |x: f64, y: f64| {
             let squared = x * x + y * y - 2.0 * self.correlation * x * y;
             squared.max(0.0).sqrt()
         };
-        (self.difference - distance(below(a), above(b)), self.difference + distance(above(a), below(b)))
+        let estimate = scale(a.estimate) - scale(b.estimate);
+        ScoreContrast {
+            estimate,
+            ci_low: estimate - distance(below(a), above(b)),
+            ci_high: estimate + distance(above(a), below(b)),
+        }
     }
 }
 
@@ -222,9 +264,11 @@ impl PairedTask {
         let each = weight / problems;
         self.means[0] += each * a;
         self.means[1] += each * b;
-        self.covariance[0] += each * each * (aa - a * a / problems);
-        self.covariance[1] += each * each * (bb - b * b / problems);
-        self.covariance[2] += each * each * (ab - a * b / problems);
+        // Problems that only one of them answered make its mean more certain, and share no error with the other's.
+        let [of_a, of_b] = point.answered.map(|answered| problems / problems.max(answered as f64));
+        self.covariance[0] += each * each * of_a * (aa - a * a / problems);
+        self.covariance[1] += each * each * of_b * (bb - b * b / problems);
+        self.covariance[2] += each * each * of_a * of_b * (ab - a * b / problems);
     }
 
     /// Points of one size and weight have the same few coefficients: evaluating each once makes a test fast.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::query_string::encoded;
 use reasonscape_analysis::tables::Table;
-use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell, IntervalEstimate};
+use reasonscape_analysis::{AccuracyGrid, AccuracyGridCell, IntervalEstimate, accuracy_interval_name};
 
 /// Marks a response whose page has a plotly chart, which needs another Content-Security-Policy.
 #[derive(Debug, Clone, Copy)]
@@ -119,13 +119,14 @@ pub(crate) fn percent_interval(estimate: &IntervalEstimate) -> String {
 }
 
 /// The tooltip of a cell: `72.1 %, 95 % CI from 60.3 to 81.5; 46 of 64 correct, 3 truncated`.
-pub(crate) fn tooltip(cell: &AccuracyGridCell) -> String {
+pub(crate) fn tooltip(cell: &AccuracyGridCell, mode: &str) -> String {
     let percent = |proportion: f64| 100.0 * proportion;
     let estimate = &cell.estimate;
     match estimate.point {
         Some(point) => format!(
-            "{:.1} %, 95 % CI from {:.1} to {:.1}; {}",
+            "{:.1} %, {} from {:.1} to {:.1}; {}",
             percent(point),
+            accuracy_interval_name(mode, 0.95),
             percent(estimate.low),
             percent(estimate.high),
             counts_text(cell)

@@ -4,7 +4,7 @@ use reasonscape_charts::{Axis, Bounds as ChartBounds, Cell, Figure, Heatmap, Lay
 use reasonscape_points::Value;
 
 use super::{AccuracyGrid, AccuracyGridAxis, AccuracyGridCell};
-use crate::accuracy_label;
+use crate::{accuracy_interval_name, accuracy_label};
 
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 24;
@@ -110,8 +110,8 @@ fn captioned(title: &str, grids: &[AccuracyGrid], confidence: f64, mut panels: V
         _ => title.to_owned(),
     };
     let mut figure = Figure::new(title).subtitle(format!(
-        "{trials} trials, estimated by {mode}, {} % confidence intervals",
-        percent(confidence)
+        "{trials} trials, estimated by {mode}, with its {}",
+        accuracy_interval_name(mode, confidence)
     ));
     figure.panels = panels;
     let mut mixed: Vec<&str> =
@@ -124,9 +124,4 @@ fn captioned(title: &str, grids: &[AccuracyGrid], confidence: f64, mut panels: V
         figure = figure.note(format!("{left_out} more panels are not shown; use a filter to select panels"));
     }
     figure
-}
-
-/// A confidence in percent without needless digits.
-fn percent(confidence: f64) -> f64 {
-    (confidence * 1e6).round() / 1e4
 }

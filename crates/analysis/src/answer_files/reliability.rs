@@ -9,8 +9,9 @@ const MAX_PANELS: usize = 12;
 /// One panel per model: accuracy by stated probability. A calibrated model is on the diagonal.
 pub fn reliability_figure(models: &[(String, Vec<Bin>)]) -> Figure {
     let answers: u64 = models.iter().flat_map(|(_, bins)| bins).map(|bin| bin.n).sum();
-    let mut figure = Figure::new("Reliability diagram")
-        .subtitle(format!("{answers} answers with a stated probability; 95 % confidence intervals (Wilson)"));
+    let mut figure = Figure::new("Reliability diagram").subtitle(format!(
+        "{answers} answers with a stated probability; 95 % confidence intervals (Wilson, clustered by task)"
+    ));
     if models.len() > 1 {
         figure = figure.columns(2);
     }

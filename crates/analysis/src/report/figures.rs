@@ -2,7 +2,9 @@
 
 use reasonscape_charts::{Axis, Bounds, Cell, Figure, Heatmap, Layer, Palette, Panel, Point};
 
-use crate::{IntervalEstimate, Leaderboard, Pairwise, ScoreMethod, TaskScore, accuracy_label};
+use crate::{
+    IntervalEstimate, Leaderboard, Pairwise, ScoreMethod, TaskScore, accuracy_interval_name, accuracy_label,
+};
 
 /// ReasonScores with their intervals, the best at the top.
 pub(super) fn scores(board: &Leaderboard, max: usize) -> Figure {
@@ -55,7 +57,11 @@ pub(super) fn accuracy_by_task(board: &Leaderboard, max: usize) -> Figure {
         percent: true,
     };
     let figure = Figure::new("Accuracy by model and task")
-        .subtitle(format!("in percent, estimated by {}, with 95 % confidence intervals", board.mode))
+        .subtitle(format!(
+            "in percent, estimated by {}, with its {}",
+            board.mode,
+            accuracy_interval_name(board.mode.name(), 0.95)
+        ))
         .panel(Panel::new("", Axis::linear("task"), Axis::linear("")).layer(Layer::Heatmap(heatmap)));
     with_left_out_note(figure, board.rows.len(), max)
 }

@@ -2,6 +2,7 @@
 
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::multiple_testing::holm;
+use reasonscape_stats::paired::Verdict;
 use reasonscape_stats::{Assumption, Confidence, Interval, Mode, wilson};
 
 use super::Block;
@@ -82,17 +83,12 @@ fn neighbor_findings(comparisons: &[Comparison]) -> Vec<String> {
     let mut found: Vec<String> = comparisons
         .iter()
         .zip(&adjusted)
-        .filter(|(comparison, p)| **p < LEVEL && comparison.score.difference != 0.0)
+        .filter(|(comparison, p)| **p < LEVEL && comparison.verdict != Verdict::CannotTell)
         .map(|(comparison, p)| {
-            let [a, b] = &comparison.labels;
-            let gap = comparison.score;
-            let word = if gap.difference > 0.0 { "better" } else { "worse" };
+            let p = if *p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") };
             format!(
-                "{a} is {word} than {b} by {:.0} ± {:.0} on the {} problems that both answered (p {} after Holm correction).",
-                gap.difference.abs(),
-                gap.margin,
-                comparison.pairs,
-                if *p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+                "{} on the {} problems that both answered (p {p} after Holm correction).",
+                comparison.finding, comparison.pairs
             )
         })
         .collect();

@@ -3,7 +3,7 @@
 use reasonscape_stats::{Assumption, Event};
 
 use super::Block;
-use crate::{Leaderboard, ScoreMethod, Ties};
+use crate::{Leaderboard, ScoreMethod, Ties, accuracy_interval_name};
 
 pub(super) fn methods(board: &Leaderboard) -> Vec<Block> {
     let mode = board.mode;
@@ -39,7 +39,10 @@ pub(super) fn methods(board: &Leaderboard) -> Vec<Block> {
         "Problems are generated from difficulty parameters and a seed, so models can't have memorized them; every model \
          gets the same problems."
             .to_owned(),
-        format!("Accuracy is estimated by {mode}, with a 95 % confidence interval (Wilson). {event} {assumption}"),
+        format!(
+            "Accuracy is estimated by {mode}, with its {} (Wilson). {event} {assumption}",
+            accuracy_interval_name(mode.name(), 0.95)
+        ),
         "A trial is correct, incorrect or truncated. Network failures are retried and never counted."
             .to_owned(),
         format!(

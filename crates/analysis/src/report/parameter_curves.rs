@@ -9,8 +9,8 @@ use super::{Block, Section, if_available};
 use crate::error::AnalysisError;
 use crate::tables::{Cell, Table};
 use crate::{
-    AxisSelection, ThresholdRow, accuracy_grids, cluster_models, projection_figure, similarity_figure,
-    threshold_figure, thresholds,
+    AxisSelection, ThresholdRow, accuracy_grids, accuracy_interval_name, cluster_models, projection_figure,
+    similarity_figure, threshold_figure, thresholds,
 };
 
 /// The sections that the study has data for: if no parameter varies, there is no curve.
@@ -26,10 +26,10 @@ pub(super) async fn parameter_curves(
     if let Some(found) = if_available(accuracy_grids(db, &curves.query, along, estimator).await)?
         .filter(|found| !found.grids.is_empty())
     {
-        let mut blocks = vec![Block::text(
-            "Accuracy by the parameter that varies most on each task, with its 95 % confidence interval. Other parameters are \
-             pooled.",
-        )];
+        let mut blocks = vec![Block::Text(format!(
+            "Accuracy by the parameter that varies most on each task, with its {}. Other parameters are pooled.",
+            accuracy_interval_name(mode.name(), confidence)
+        ))];
         blocks.push(Block::Figure(Box::new(projection_figure(&found.grids, confidence))));
         blocks.extend(curves.remark("projection"));
         let mixed: Vec<String> = found

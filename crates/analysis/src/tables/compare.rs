@@ -2,7 +2,7 @@
 
 use super::row_builder::RowBuilder;
 use super::{Cell, Table};
-use crate::{Comparison, p_value, verdict_label, verdict_name};
+use crate::{Comparison, ReasonScoreGap, p_value, verdict_label, verdict_name};
 
 /// The table for readers.
 pub fn display_table(found: &Comparison) -> Table {
@@ -28,17 +28,27 @@ pub fn display_table(found: &Comparison) -> Table {
             Cell::count(task.pairs),
         ]);
     }
-    let score = &found.score;
+    let v2 = &found.score;
+    let v2_difference = format!("{:+.0} ± {:.0}", v2.difference, v2.margin);
+    let (difference, interval) = match &found.reason_score {
+        Some(gap) => (format!("{:+.0}", gap.difference), Cell::Formatted(gap.interval_label())),
+        None => (v2_difference.clone(), Cell::Missing),
+    };
     table.push(vec![
         Cell::text("ReasonScore"),
         Cell::Formatted(verdict_label(found.verdict).to_owned()),
-        Cell::Formatted(format!("{:+.0}", score.difference)),
-        Cell::Formatted(format!("{:+.0} to {:+.0}", score.ci_low, score.ci_high)),
+        Cell::Formatted(difference),
+        interval,
         Cell::Formatted(p_value(found.p())),
         Cell::count(found.tasks.iter().map(|task| task.b).sum()),
         Cell::count(found.tasks.iter().map(|task| task.c).sum()),
         Cell::count(found.pairs),
     ]);
+    if found.reason_score.is_some() {
+        let mut cells = vec![Cell::text("v2"), Cell::Missing, Cell::Formatted(v2_difference)];
+        cells.resize(8, Cell::Missing);
+        table.push(cells);
+    }
     table
 }
 
@@ -63,7 +73,8 @@ pub fn export_table(found: &Comparison) -> Table {
                 .number("p_adjusted", task.p_adjusted, 4)
                 .text("verdict", verdict_name(task.verdict))
                 .optional_count("pairs_needed", task.pairs_needed)
-                .cell("test_p", Cell::Missing),
+                .cell("test_p", Cell::Missing)
+                .reason_score_gap(None),
         );
     }
     rows.push(
@@ -82,7 +93,17 @@ pub fn export_table(found: &Comparison) -> Table {
             .cell("p_adjusted", Cell::Missing)
             .text("verdict", verdict_name(found.verdict))
             .cell("pairs_needed", Cell::Missing)
-            .optional_number("test_p", found.test.map(|test| test.p), 4),
+            .optional_number("test_p", found.test.map(|test| test.p), 4)
+            .reason_score_gap(found.reason_score.as_ref()),
     );
     rows.into_iter().collect()
+}
+
+impl RowBuilder {
+    /// Adds the difference of the ReasonScores with its confidence interval.
+    fn reason_score_gap(self, gap: Option<&ReasonScoreGap>) -> Self {
+        self.optional_number("reason_score_difference", gap.map(|gap| gap.difference), 1)
+            .optional_number("reason_score_low", gap.map(|gap| gap.ci_low), 1)
+            .optional_number("reason_score_high", gap.map(|gap| gap.ci_high), 1)
+    }
 }

@@ -6,7 +6,7 @@ use crate::Pairwise;
 
 /// The table for readers.
 pub fn display_table(found: &Pairwise) -> Table {
-    let fixed = ["#", "name", "Elo", "95 % CI", "expected wins", "rating"].map(str::to_owned);
+    let fixed = ["#", "name", "Elo", "bootstrap interval", "expected wins", "rating"].map(str::to_owned);
     let opponents = (1..=found.evals.len()).map(|index| format!("vs {index}"));
     let mut table = Table::new(&fixed.into_iter().chain(opponents).collect::<Vec<_>>());
     for (index, (eval, rates)) in found.evals.iter().zip(&found.win_rates).enumerate() {

@@ -6,7 +6,7 @@ use reasonscape_charts::{Axis, Figure, Layer, Panel, Point};
 use reasonscape_stats::Confidence;
 
 use super::{BudgetOutcome, TokensRow};
-use crate::{accuracy_label, in_percent};
+use crate::{accuracy_interval_name, accuracy_label};
 
 /// Panels that fit on a page.
 const MAX_PANELS: usize = 12;
@@ -20,8 +20,8 @@ pub fn tokens_figure(rows: &[TokensRow], confidence: Confidence) -> Figure {
     let trials: u64 = rows.iter().map(|row| row.n).sum();
     let mode = rows.first().map_or("", |row| row.mode);
     let mut figure = Figure::new("Accuracy by token limit").subtitle(format!(
-        "{trials} trials; accuracy by {mode}, {} % confidence intervals",
-        in_percent(confidence.level())
+        "{trials} trials; accuracy by {mode}, with its {}",
+        accuracy_interval_name(mode, confidence.level())
     ));
     let (is_one, left_out) = (tasks.len() == 1, tasks.len().saturating_sub(MAX_PANELS));
     for (task, rows) in tasks.into_iter().take(MAX_PANELS) {

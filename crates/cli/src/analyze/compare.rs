@@ -34,7 +34,7 @@ impl Compare {
         let mode = self.mode_args.mode(Mode::C_P);
         let found = reasonscape_analysis::compare(&db, &query, [&self.a, &self.b], mode).await?;
         if matches!(global.format, Format::Table | Format::Markdown) {
-            print_text(&format!("{}\n\n", found.sentence))?;
+            print_text(&format!("{}\n\n", found.finding))?;
         }
         print_table(global, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);

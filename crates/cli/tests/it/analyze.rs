@@ -366,6 +366,80 @@ fn describes_a_clear_difference_overall_and_by_task() {
 }
 
 #[test]
+fn stored_pairs_are_used_for_the_same_files_only() {
+    let small = Small::of(&[STRONG, WEAK]);
+    let ranks = || {
+        let board = small.json("scores", &[]);
+        ["strong", "weak"].map(|name| {
+            let row = named(&board, name);
+            (row["rank_best"].as_u64().unwrap(), row["rank_worst"].as_u64().unwrap())
+        })
+    };
+    assert_eq!(ranks(), [(1, 1), (2, 2)]);
+    // What is stored is what is shown: with another p-value the two are tied.
+    let path = std::path::Path::new(small.path()).join("points/.pairs.json");
+    let mut stored: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let pair = &mut stored["value"]["a00001"]["c00003"];
+    assert!(number(&pair["p"]) < 0.001, "{stored}");
+    pair["p"] = json!(1.0);
+    std::fs::write(&path, stored.to_string()).unwrap();
+    assert_eq!(ranks(), [(1, 2), (1, 2)]);
+    // Once a file was written again, even with the same trials, the stored pairs are those of other files.
+    small.rewrite(&STRONG);
+    assert_eq!(ranks(), [(1, 1), (2, 2)]);
+    std::fs::write(&path, stored.to_string()).unwrap();
+    assert_eq!(ranks(), [(1, 1), (2, 2)]);
+}
+
+#[test]
+fn difference_is_that_of_the_shown_scores() {
+    let small = Small::new();
+    let board = small.json("scores", &[]);
+    let estimate = |name: &str| number(&named(&board, name)["reason_score"]["estimate"]);
+    let found = small.json("compare", &["strong", "weak"]);
+    let gap = &found["reason_score"];
+    assert_eq!(
+        (number(&gap["a"]["estimate"]), number(&gap["b"]["estimate"])),
+        (estimate("strong"), estimate("weak"))
+    );
+    let difference = estimate("strong") - estimate("weak");
+    assert!((number(&gap["difference"]) - difference).abs() < 1e-9, "{gap}");
+    assert!(
+        (number(&found["test"]["ratio"]) - estimate("strong") / estimate("weak")).abs() < 1e-9,
+        "{found}"
+    );
+    let (low, high) = (number(&gap["ci_low"]), number(&gap["ci_high"]));
+    assert!(low < difference && difference < high && gap["level"] == 0.95, "{gap}");
+    let finding = found["finding"].as_str().unwrap();
+    assert_eq!(
+        finding,
+        format!("strong is better than weak by {difference:.0} (95 % CI {low:.0} to {high:.0})")
+    );
+    // v2's difference keeps its keys, and has a row of its own.
+    let run = small.ask("compare", &["strong", "weak", "--format", "markdown"]);
+    let v2 = format!(
+        "| v2 | - | {:+.0} ± {:.0} |",
+        number(&found["score"]["difference"]),
+        number(&found["score"]["margin"])
+    );
+    assert!(run.stdout.contains(&v2), "`{v2}` is not in\n{}", run.stdout);
+    assert!(
+        run.stdout.contains(&format!("| {difference:+.0} | {low:+.0} to {high:+.0} |")),
+        "{}",
+        run.stdout
+    );
+    // Where one lacks a task, both are scored on what they have in common.
+    let found = small.json("compare", &["strong", "partial"]);
+    let common = small.json("scores", &["--filter", "base_task=arithmetic,boolean"]);
+    let strong = number(&named(&common, "strong")["reason_score"]["estimate"]);
+    assert!((number(&found["reason_score"]["a"]["estimate"]) - strong).abs() < 1e-9, "{found}");
+    // Another estimator has no likelihood.
+    let found = small.json("compare", &["strong", "weak", "--mode", "K_P"]);
+    assert_eq!((&found["reason_score"], &found["test"]), (&Value::Null, &Value::Null));
+    assert_eq!(found["finding"], found["sentence"]);
+}
+
+#[test]
 fn ties_say_how_many_trials_would_resolve_them() {
     let small = Small::of(&[STRONG, TWIN]);
     let found = small.json("compare", &["strong", "twin"]);

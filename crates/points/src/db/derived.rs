@@ -57,9 +57,13 @@ impl PointsDb {
     }
 }
 
-/// The generation of a set of files, each named by an id that is never used twice.
-pub(super) fn generation<'a>(files: impl Iterator<Item = &'a str>, first: Option<u64>) -> String {
+/// The generation of a set of files, each named by an id that is never used twice, and of the manifest that lists them.
+pub(super) fn generation<'a>(
+    files: impl Iterator<Item = &'a str>,
+    first: Option<u64>,
+    manifest: Option<u64>,
+) -> String {
     let mut files: Vec<Json> = files.map(|file| Json::String(file.to_owned())).collect();
-    files.push(Json::String(format!("{FORMAT} {first:?}")));
+    files.push(Json::String(format!("{FORMAT} {first:?} {manifest:?}")));
     cache_key(&Json::Array(files))
 }

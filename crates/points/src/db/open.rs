@@ -82,7 +82,7 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
     let infos = || trials.iter().chain(points.iter().map(|file| &file.info));
     let evals = latest_evals(infos());
     let sources = unit_provenances(infos());
-    let generation = generation(infos().map(|file| file.pair.as_str()), first);
+    let generation = generation(infos().map(|file| file.pair.as_str()), first, manifest_generation);
     let files = trials.clone();
     let mut truncation_unknown = BTreeSet::new();
     let mut imported: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();

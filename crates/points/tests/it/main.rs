@@ -4,6 +4,7 @@
 
 mod counters;
 mod coverage;
+mod derived;
 mod disagreements;
 mod evaluate;
 mod export;

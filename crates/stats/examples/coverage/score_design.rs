@@ -15,6 +15,8 @@ pub(crate) enum Sampling {
     Fixed { points: usize, problems: u64 },
     /// The same, with several samples per problem; half of the problems are easier than their point, half harder.
     Repeated { points: usize, problems: u64, samples: usize },
+    /// Several samples per problem, of which some are never answered correctly: 0.8 times as many as the model gets wrong.
+    Unsolvable { points: usize, problems: u64, samples: usize },
     /// Rounds until a margin is reached.
     Adaptive { points: usize, rule: StopRule },
     /// As `Fixed`, but a random set of points has no data.
@@ -26,6 +28,7 @@ impl Sampling {
         match self {
             Self::Fixed { points, .. }
             | Self::Repeated { points, .. }
+            | Self::Unsolvable { points, .. }
             | Self::Adaptive { points, .. }
             | Self::Incomplete { points, .. } => points,
         }
@@ -35,8 +38,16 @@ impl Sampling {
         match self {
             Self::Fixed { points: 1, problems } => format!("{problems} problems at one point"),
             Self::Fixed { points, problems } => format!("{points} points of {problems}"),
+            Self::Repeated { points: 1, problems, samples } => {
+                format!("{problems} problems at one point, {samples} samples each")
+            }
             Self::Repeated { points, problems, samples } => {
                 format!("{points} points of {problems}, {samples} samples each")
+            }
+            Self::Unsolvable { points, problems, samples } => {
+                format!(
+                    "{points} points of {problems}, {samples} samples each, problems that are never solved"
+                )
             }
             Self::Adaptive { points, rule } => format!("{points} points, {rule}"),
             Self::Incomplete { points, problems, missing } => {
@@ -129,11 +140,15 @@ impl ScoreDesign {
                     sums.add_problem(&[(outcome, guess)]);
                 }
             }
-            Sampling::Repeated { problems, samples, .. } => {
+            Sampling::Repeated { problems, samples, .. } | Sampling::Unsolvable { problems, samples, .. } => {
                 for _ in 0..problems {
-                    let shift = 0.8 * known.min(1.0 - known);
-                    let is_easier = rng.random() < 0.5;
-                    let known = if is_easier { known + shift } else { known - shift };
+                    let known = if matches!(self.sampling, Sampling::Unsolvable { .. }) {
+                        let unsolvable = 0.8 * (1.0 - known);
+                        if rng.random() < unsolvable { 0.0 } else { known / (1.0 - unsolvable) }
+                    } else {
+                        let shift = 0.8 * known.min(1.0 - known);
+                        if rng.random() < 0.5 { known + shift } else { known - shift }
+                    };
                     let mut trials = Vec::with_capacity(samples);
                     for _ in 0..samples {
                         let outcome = self.trial(rng, known, guess);
@@ -239,6 +254,7 @@ pub(crate) fn grid() -> Vec<ScoreDesign> {
         let rule = StopRule { round: rule.0, margin: rule.1, max_count: rule.2 };
         samplings.push(Sampling::Adaptive { points: 4, rule });
     }
+    samplings.push(Sampling::Repeated { points: 8, problems: 12, samples: 4 });
     let mut designs = Vec::new();
     for sampling in samplings {
         for guesses in [FREE_FORM, FOUR_OPTIONS] {
@@ -311,6 +327,36 @@ pub(crate) fn weak_spots() -> Vec<(&'static str, ScoreDesign)> {
         (
             "half without skill, options vary",
             ScoreDesign { unskilled: 6, guesses: varying, sampling: three_points, ..base },
+        ),
+        (
+            "four problems of eight samples",
+            ScoreDesign {
+                p: 0.5,
+                tasks: 1,
+                sampling: Sampling::Repeated { points: 1, problems: 4, samples: 8 },
+                ..base
+            },
+        ),
+        (
+            "four problems of eight samples",
+            ScoreDesign { sampling: Sampling::Repeated { points: 1, problems: 4, samples: 8 }, ..base },
+        ),
+        (
+            "few problems that are never solved",
+            ScoreDesign {
+                p: 0.95,
+                tasks: 1,
+                sampling: Sampling::Unsolvable { points: 4, problems: 8, samples: 8 },
+                ..base
+            },
+        ),
+        (
+            "few problems that are never solved",
+            ScoreDesign {
+                p: 0.95,
+                sampling: Sampling::Unsolvable { points: 4, problems: 8, samples: 8 },
+                ..base
+            },
         ),
         (
             "points without data",

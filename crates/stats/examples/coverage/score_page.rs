@@ -80,11 +80,17 @@ impl ScoreStudy {
             text.push('\n');
         }
         text += "\n### ReasonScore, weak spots\n\n\
-                 Designs in which the interval is too long, or may be too short. 12 tasks.\n\n\
-                 | design | p | points of a task | 12 tasks | v2 | width |\n|---|---:|---|---:|---:|---:|\n";
+                 Designs in which the interval is too long, or may be too short.\n\n\
+                 | design | p | points of a task | tasks | coverage | v2 | width |\n|---|---:|---|---:|---:|---:|---:|\n";
         for (name, design, coverage) in &self.weak_spots {
             let sampling = design.sampling.describe();
-            let _ = writeln!(text, "| {name} | {} | {sampling} | {} |", design.p, cells(coverage));
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {sampling} | {} | {} |",
+                design.p,
+                design.tasks,
+                cells(coverage)
+            );
         }
         text
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use reasonscape_stats::likelihood::{PointSums, WeightedPoint, effective_task, likelihood_score};
 use reasonscape_stats::multiple_testing::holm;
-use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, paired_score_test};
+use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, ScoreContrast, paired_score_test};
 use reasonscape_stats::random::PyRandom;
 use reasonscape_stats::ranks::rank_ranges;
 use reasonscape_stats::{Confidence, Outcome};
@@ -16,6 +16,10 @@ pub(crate) struct PairedDesign {
     pub(crate) truncation: f64,
     pub(crate) points: usize,
     pub(crate) problems: usize,
+    /// Samples per problem.
+    pub(crate) samples: usize,
+    /// How many more problems of each point only the first model answers.
+    pub(crate) only_first: usize,
 }
 
 /// Values and sums of one model on one board, by task and point.
@@ -31,8 +35,12 @@ pub(crate) struct Level {
     pub(crate) at_5_percent: f64,
     /// Proportion of p-values below 0.1 %.
     pub(crate) at_01_percent: f64,
-    /// Proportion of intervals that contain the true difference.
-    pub(crate) coverage: f64,
+    /// Proportion of intervals of the difference of the scores that contain the true difference.
+    pub(crate) difference: f64,
+    /// The same for the ratio of the scores.
+    pub(crate) ratio: f64,
+    /// Mean width of the interval of the difference, in points of the score.
+    pub(crate) width: f64,
 }
 
 impl PairedDesign {
@@ -45,7 +53,8 @@ impl PairedDesign {
         (points, problems): (usize, usize),
     ) -> Self {
         let other = (0..known.len()).map(|task| known[permutation(task)]).collect();
-        Self { known: vec![known.to_vec(), other], guess, truncation, points, problems }
+        let known = vec![known.to_vec(), other];
+        Self { known, guess, truncation, points, problems, samples: 1, only_first: 0 }
     }
 
     /// The mean over tasks of the logarithm of the true value.
@@ -67,17 +76,20 @@ impl PairedDesign {
             for _ in 0..self.points {
                 let mut values = vec![Vec::with_capacity(self.problems); models.len()];
                 let mut sums = vec![PointSums::default(); models.len()];
-                for _ in 0..self.problems {
+                for problem in 0..self.problems + self.only_first {
                     let shift = if rng.random() < 0.5 { 0.7 } else { -0.7 };
-                    for (model, known) in self.known.iter().enumerate() {
+                    let models = if problem < self.problems { self.known.len() } else { 1 };
+                    for (model, known) in self.known.iter().enumerate().take(models) {
                         let known = known[task] + shift * known[task].min(1.0 - known[task]);
-                        let outcome = self.trial(rng, known);
-                        values[model].push(match outcome {
+                        let trials: Vec<(Outcome, f64)> =
+                            (0..self.samples).map(|_| (self.trial(rng, known), self.guess)).collect();
+                        let value = |(outcome, guess): &(Outcome, f64)| match outcome {
                             Outcome::Correct => 1.0,
-                            Outcome::Incorrect => -self.guess / (1.0 - self.guess),
+                            Outcome::Incorrect => -guess / (1.0 - guess),
                             Outcome::Truncated => 0.0,
-                        });
-                        sums[model].add_problem(&[(outcome, self.guess)]);
+                        };
+                        values[model].push(trials.iter().map(value).sum::<f64>() / self.samples as f64);
+                        sums[model].add_problem(&trials);
                     }
                 }
                 for ((model, values), sums) in models.iter_mut().zip(values).zip(sums) {
@@ -101,10 +113,13 @@ impl PairedDesign {
 
     /// Tests the first two models on each of `boards` boards.
     pub(crate) fn level(&self, boards: u32, seed: u32) -> Level {
-        let truth = self.ln_score(0) - self.ln_score(1);
-        let counts = self.blocks(boards, seed, |board| {
+        let [a, b] = [0, 1].map(|model| 1000.0 * self.ln_score(model).exp());
+        let contains = |found: ScoreContrast, truth: f64| {
+            is(found.ci_low - 1e-9 <= truth && truth <= found.ci_high + 1e-9)
+        };
+        let means = self.blocks(boards, seed, |board| {
             let test = compare(&board[0], &board[1]);
-            let [a, b] = [&board[0], &board[1]].map(|model| {
+            let [score_a, score_b] = [&board[0], &board[1]].map(|model| {
                 let tasks: Vec<_> = model
                     .points
                     .iter()
@@ -112,17 +127,24 @@ impl PairedDesign {
                     .collect();
                 likelihood_score(&tasks, Confidence::P95).expect("valid tasks")
             });
-            let (low, high) = test.interval(&a, &b);
-            [test.p_value < 0.05, test.p_value < 0.001, low <= truth && truth <= high]
+            let difference = test.score_difference(&score_a, &score_b);
+            [
+                is(test.p_value < 0.05),
+                is(test.p_value < 0.001),
+                contains(difference, a - b),
+                contains(test.score_ratio(&score_a, &score_b), a / b),
+                difference.ci_high - difference.ci_low,
+            ]
         });
-        Level { at_5_percent: counts[0], at_01_percent: counts[1], coverage: counts[2] }
+        let [at_5_percent, at_01_percent, difference, ratio, width] = means;
+        Level { at_5_percent, at_01_percent, difference, ratio, width }
     }
 
     /// Proportions of boards with a wrong verdict after Holm's correction, and with all true ranks in their ranges.
     pub(crate) fn ranks(&self, boards: u32, seed: u32) -> [f64; 2] {
         let truth: Vec<f64> = (0..self.known.len()).map(|model| self.ln_score(model)).collect();
         let is_better = |a: usize, b: usize| truth[a] > truth[b] + 1e-12;
-        let counts = self.blocks(boards, seed, |board| {
+        self.blocks(boards, seed, |board| {
             let mut pairs = Vec::new();
             let mut p_values = Vec::new();
             for a in 0..board.len() {
@@ -142,31 +164,38 @@ impl PairedDesign {
                 let worse = (0..models).filter(|&other| is_better(model, other)).count();
                 range.best <= 1 + better && models - worse <= range.worst
             });
-            [is_wrong, contains_all, false]
-        });
-        [counts[0], counts[1]]
+            [is(is_wrong), is(contains_all)]
+        })
     }
 
-    /// Proportions of boards for which each of three statements holds. Streams are split by blocks, so that the number of
-    /// threads changes nothing.
-    fn blocks(&self, boards: u32, seed: u32, check: impl Fn(&[Responses]) -> [bool; 3] + Sync) -> [f64; 3] {
+    /// Means over boards of some values. Streams are split by blocks, so that the number of threads changes nothing.
+    fn blocks<const N: usize>(
+        &self,
+        boards: u32,
+        seed: u32,
+        check: impl Fn(&[Responses]) -> [f64; N] + Sync,
+    ) -> [f64; N] {
         const BLOCK: u32 = 100;
-        let sums: Vec<[u32; 3]> = (0..boards.div_ceil(BLOCK))
+        let sums: Vec<[f64; N]> = (0..boards.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let mut rng = PyRandom::new((i128::from(seed) << 32) + i128::from(block));
-                let mut sums = [0; 3];
+                let mut sums = [0.0; N];
                 for _ in 0..BLOCK.min(boards - block * BLOCK) {
                     let found = check(&self.board(&mut rng));
                     for (sum, found) in sums.iter_mut().zip(found) {
-                        *sum += u32::from(found);
+                        *sum += found;
                     }
                 }
                 sums
             })
             .collect();
-        [0, 1, 2].map(|i| f64::from(sums.iter().map(|sums| sums[i]).sum::<u32>()) / f64::from(boards))
+        std::array::from_fn(|i| sums.iter().map(|sums| sums[i]).sum::<f64>() / f64::from(boards))
     }
+}
+
+fn is(condition: bool) -> f64 {
+    f64::from(u8::from(condition))
 }
 
 fn compare(a: &Responses, b: &Responses) -> PairedScoreTest {
@@ -177,7 +206,10 @@ fn compare(a: &Responses, b: &Responses) -> PairedScoreTest {
         .map(|(a, b)| {
             let points = a.iter().zip(b);
             points
-                .map(|(a, b)| PairedPoint::from_pairs(1.0, a.iter().copied().zip(b.iter().copied())))
+                .map(|(a, b)| {
+                    PairedPoint::from_pairs(1.0, a.iter().copied().zip(b.iter().copied()))
+                        .with_answered(a.len() as u64, b.len() as u64)
+                })
                 .collect()
         })
         .collect();
@@ -195,5 +227,5 @@ pub(crate) fn eleven_models(step: f64) -> PairedDesign {
             MIXED.iter().map(|known| (known * (1.0 - shift)).max(0.02)).collect()
         })
         .collect();
-    PairedDesign { known, guess: 0.25, truncation: 0.05, points: 3, problems: 8 }
+    PairedDesign { known, guess: 0.25, truncation: 0.05, points: 3, problems: 8, samples: 1, only_first: 0 }
 }

@@ -31,6 +31,9 @@ impl EffectiveTask {
 /// Variances of one trial below this are rounding errors.
 const MIN_VARIANCE: f64 = 1e-9;
 
+/// How many problems of one sample stand beside the observed ones in the variance of a problem.
+const PSEUDO_PROBLEMS: f64 = 4.0;
+
 /// Combines the points of a task with the suite's weights; `None` if no point with a positive weight has data.
 ///
 /// # Errors
@@ -59,14 +62,18 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
         *weight /= observed_weight;
     }
 
-    let [mut q, mut c, mut gm, mut a, mut b] = [0.0; 5];
+    let [mut q, mut c, mut gm, mut a, mut b, mut yy] = [0.0; 6];
+    let (mut squared_weights, mut inverse_problems) = (0.0, 0.0);
     for (weight, sums) in &observed {
         let each = weight / sums.problems;
+        squared_weights += weight * weight;
+        inverse_problems += weight * each;
         q += each * sums.q;
         c += each * sums.c;
         gm += each * sums.gm;
         a += each * sums.a;
         b += each * sums.b;
+        yy += each * sums.yy;
     }
     // The mean guess probability of guessed answers, estimated from incorrect ones. The mean over completed answers is
     // inconsistent when it varies with difficulty.
@@ -82,18 +89,22 @@ pub fn effective_task(points: &[WeightedPoint]) -> Result<Option<EffectiveTask>,
     let one_trial = (q + (c - q) * odds * odds - s * s).max(0.0);
     let has_variance = one_trial > MIN_VARIANCE;
 
+    // The variance of one problem: that of one trial where each has one sample, less with several samples. A few problems with
+    // equal means are no certainty, so some with one sample stand beside them.
+    let value = q - a;
+    let pseudo = PSEUDO_PROBLEMS * inverse_problems;
+    let one_problem = ((yy - value * value).max(0.0) + pseudo * one_trial) / (1.0 + pseudo);
+
     let mut inverse_n = 0.0;
-    let mut squared_weights = 0.0;
     for (weight, sums) in &observed {
-        // The variance within the point relative to one trial of the task, with one pseudo-trial of the task: a few equal
+        // The variance within the point relative to one trial of the task, with one pseudo-problem of the task: a few equal
         // outcomes don't pass for certainty.
         let relative = if has_variance {
-            (sums.squared_deviations() + one_trial) / (sums.problems * one_trial)
+            (sums.squared_deviations() + one_problem) / (sums.problems * one_trial)
         } else {
             1.0
         };
         inverse_n += weight * weight / sums.problems * relative;
-        squared_weights += weight * weight;
     }
     // Planned points without data count as random points that differ from each other as much as trials do.
     let (mut missing, mut squared_missing) = (0.0, 0.0);

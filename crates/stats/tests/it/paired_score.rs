@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use reasonscape_stats::paired_score::{PairedPoint, PairedValues, paired_score_test};
+use reasonscape_stats::likelihood::LikelihoodScore;
+use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, PairedValues, paired_score_test};
 use reasonscape_stats::random::PyRandom;
 use reasonscape_test_support::python;
 
@@ -96,14 +97,15 @@ fn swapping_models_negates_difference_and_keeps_p_value() {
 #[test]
 fn boards_without_shared_problems_or_differences_decide_nothing() {
     assert_eq!(paired_score_test::<Vec<PairedPoint>>(&[]), Ok(None));
-    assert_eq!(paired_score_test(&[vec![PairedPoint { weight: 1.0, values: vec![] }]]), Ok(None));
+    assert_eq!(paired_score_test(&[vec![PairedPoint { weight: 1.0, ..PairedPoint::default() }]]), Ok(None));
     let same =
         paired_score_test(&[vec![PairedPoint::from_pairs(1.0, [(1.0, 1.0), (0.0, 0.0)])]]).unwrap().unwrap();
     assert_eq!((same.difference, same.p_value), (0.0, 1.0));
     let floor = paired_score_test(&[vec![PairedPoint::from_pairs(1.0, [(0.0, 0.0); 9])]]).unwrap().unwrap();
     assert_eq!((floor.difference, floor.p_value), (0.0, 1.0));
     let values = vec![PairedValues { a: f64::NAN, b: 0.0, count: 1 }];
-    let error = paired_score_test(&[vec![PairedPoint { weight: 1.0, values }]]).unwrap_err();
+    let error = paired_score_test(&[vec![PairedPoint { weight: 1.0, values, ..PairedPoint::default() }]])
+        .unwrap_err();
     assert_eq!(error.to_string(), "`a` is NaN, but must be a finite number");
     let error = paired_score_test(&[vec![PairedPoint::from_pairs(-1.0, [(1.0, 1.0)])]]).unwrap_err();
     assert_eq!(error.to_string(), "`weight` is -1, but must be 0 or more");
@@ -126,7 +128,7 @@ fn many_distinct_pairs_are_all_counted() {
     let point = PairedPoint::from_pairs(1.0, pairs.iter().copied());
     assert_eq!(point.values.iter().map(|values| values.count).sum::<u64>(), 200);
     let listed = pairs.iter().map(|&(a, b)| PairedValues { a, b, count: 1 }).collect();
-    let [grouped, single] = [point, PairedPoint { weight: 1.0, values: listed }]
+    let [grouped, single] = [point, PairedPoint { weight: 1.0, values: listed, ..PairedPoint::default() }]
         .map(|point| paired_score_test(&[vec![point]]).unwrap().unwrap());
     assert!((grouped.p_value / single.p_value - 1.0).abs() < 1e-9);
 }
@@ -136,10 +138,55 @@ fn level_is_nominal_for_equal_models_and_for_equal_scores_with_unequal_profiles(
     let equal = PairedDesign::two_models(&MIXED, |task| task, 0.25, 0.1, (3, 8)).level(20_000, 1);
     assert!((0.04..=0.06).contains(&equal.at_5_percent), "{equal:?}");
     assert!((0.0005..=0.002).contains(&equal.at_01_percent), "{equal:?}");
-    assert!((0.92..=0.99).contains(&equal.coverage), "{equal:?}");
     let unequal = PairedDesign::two_models(&MIXED, |task| 11 - task, 0.25, 0.1, (3, 8)).level(10_000, 2);
     assert!(unequal.at_5_percent <= 0.06 && unequal.at_01_percent <= 0.002, "{unequal:?}");
-    assert!((0.92..=0.99).contains(&unequal.coverage), "{unequal:?}");
+    for coverage in [equal.difference, equal.ratio, unequal.difference, unequal.ratio] {
+        assert!((0.92..=0.99).contains(&coverage), "{equal:?} {unequal:?}");
+    }
+    // Twelve tasks of 24 problems can't be more certain than that, nor less.
+    assert!((200.0..600.0).contains(&equal.width), "{equal:?}");
+}
+
+#[test]
+fn difference_and_ratio_are_those_of_the_estimates() {
+    let score =
+        |estimate: f64, ci_low: f64, ci_high: f64| LikelihoodScore { estimate, ci_low, ci_high, level: 0.95 };
+    let (a, b) = (score(506.0, 486.0, 521.0), score(472.0, 457.0, 492.0));
+    let test = |correlation: f64| PairedScoreTest { difference: 0.07, p_value: 0.01, correlation };
+    let apart = test(0.0).score_difference(&a, &b);
+    // Without correlation, ends are at the root of the sum of squares: 20 and 20 below, 15 and 15 above.
+    assert!((apart.estimate - 34.0).abs() < 1e-9, "{apart:?}");
+    assert!((apart.ci_low - (34.0 - 800.0_f64.sqrt())).abs() < 1e-9, "{apart:?}");
+    assert!((apart.ci_high - (34.0 + 450.0_f64.sqrt())).abs() < 1e-9, "{apart:?}");
+    // What is common to both scores cancels.
+    let common = test(1.0).score_difference(&a, &b);
+    assert!((common.ci_low - 34.0).abs() < 1e-6 && (common.ci_high - 34.0).abs() < 1e-6, "{common:?}");
+    let ratio = test(0.0).score_ratio(&a, &b);
+    assert!((ratio.estimate - 506.0 / 472.0).abs() < 1e-12, "{ratio:?}");
+    let below = (506.0_f64 / 486.0).ln().hypot((492.0_f64 / 472.0).ln());
+    assert!((ratio.ci_low - 506.0 / 472.0 * (-below).exp()).abs() < 1e-12, "{ratio:?}");
+}
+
+#[test]
+fn problems_of_one_model_alone_lower_the_correlation() {
+    let mut rng = PyRandom::new(5);
+    let pairs: Vec<(f64, f64)> = (0..400)
+        .map(|_| {
+            let known = if rng.random() < 0.5 { 0.9 } else { 0.2 };
+            let mut value = || f64::from(u8::from(rng.random() < known));
+            (value(), value())
+        })
+        .collect();
+    let correlation = |answered: [u64; 2]| {
+        let point =
+            PairedPoint::from_pairs(1.0, pairs.iter().copied()).with_answered(answered[0], answered[1]);
+        paired_score_test(&[vec![point]]).unwrap().unwrap().correlation
+    };
+    let all_shared = correlation([400, 400]);
+    assert!(all_shared > 0.3, "{all_shared}");
+    // The covariance is that of the shared problems, relative to both numbers: 400 / sqrt(1600 x 400).
+    assert!((correlation([1600, 400]) - all_shared / 2.0).abs() < 1e-12);
+    assert!((correlation([1600, 1600]) - all_shared / 4.0).abs() < 1e-12);
 }
 
 #[test]

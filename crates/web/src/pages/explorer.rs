@@ -22,7 +22,7 @@ use crate::query_string::Query;
 use reasonscape_analysis::tables::{surface, threshold};
 use reasonscape_analysis::{
     AccuracyGrid, AccuracyGridAxis, AccuracyGridCell, Parameter, TaskParameters, ThresholdRow,
-    accuracy_label, projection_finding, surface_range, threshold_figure,
+    accuracy_interval_name, accuracy_label, projection_finding, surface_range, threshold_figure,
 };
 
 /// The parameters of this page.
@@ -41,6 +41,7 @@ struct Page {
     modes: Vec<EstimatorGroup>,
     /// What the estimates are called.
     accuracy: &'static str,
+    accuracy_interval: String,
     models: ModelPicker,
     task: String,
     /// Errors in the query.
@@ -130,6 +131,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         y_choices: axis_choices(&params, params.y.as_ref(), params.x.as_ref()),
         modes: estimator_groups(params.mode),
         accuracy: accuracy_label(params.mode.name()),
+        accuracy_interval: accuracy_interval_name(params.mode.name(), 0.95),
         models,
         task: params.task.clone(),
         problems: unknown_task(&all, &query).into_iter().collect(),
@@ -373,7 +375,7 @@ fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: 
         value: point,
         low: estimate.low,
         high: estimate.high,
-        tooltip: format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell)),
+        tooltip: format!("{}: {}", view.coordinates(&cell.value_indices), tooltip(cell, view.mode)),
         href: trials_of(base, view, cell, filters),
         truncated: is_marked.then(|| format!("{:.0} % truncated", 100.0 * truncation_rate)),
     })
@@ -382,8 +384,9 @@ fn heat_cell(base: &str, view: &AccuracyGrid, cell: &AccuracyGridCell, filters: 
 /// Notes on the cells.
 fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     let mut remarks = vec![format!(
-        "Cells show the {}, estimated by {mode}, with its 95 % confidence interval.",
-        accuracy_label(mode.name())
+        "Cells show the {}, estimated by {mode}, with its {}.",
+        accuracy_label(mode.name()),
+        accuracy_interval_name(mode.name(), 0.95)
     )];
     if !view.pooled.is_empty() {
         remarks.push(format!("Each cell pools all values of {}.", view.pooled.join(", ")));
@@ -393,9 +396,8 @@ fn surface_notes(view: &AccuracyGrid, mode: Mode) -> Vec<String> {
     }
     if view.cells.iter().any(|cell| cell.is_near_chance) {
         let calibrated = Mode { event: Event::Calibrated, ..mode };
-        remarks.push(format!(
-            "Near chance these confidence intervals are too narrow; {calibrated} gives calibrated ones."
-        ));
+        remarks
+            .push(format!("Near chance these intervals are too narrow; {calibrated} gives calibrated ones."));
     }
     let empty = view.cells.iter().filter(|cell| cell.n == 0).count();
     if empty > 0 {

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use reasonscape_analysis::{BoardOptions, Leaderboard, ScoreMethod, ScoreRow, Ties, accuracy_label};
+use reasonscape_analysis::{
+    BoardOptions, Leaderboard, ScoreMethod, ScoreRow, Ties, accuracy_interval_name, accuracy_label,
+};
 use reasonscape_points::EvalInfo;
 use serde::Serialize;
 
@@ -34,6 +36,7 @@ struct Page {
     modes: Vec<EstimatorGroup>,
     /// What the estimates of tasks are called.
     accuracy: &'static str,
+    accuracy_interval: String,
     /// Labels to filter by: facet and values.
     facets: Vec<Facet>,
     is_filtered: bool,
@@ -141,6 +144,7 @@ impl View<'_> {
         Page {
             modes: estimator_groups(self.board.mode),
             accuracy: accuracy_label(self.board.mode.name()),
+            accuracy_interval: accuracy_interval_name(self.board.mode.name(), 0.95),
             facets: facets(evals, self.query),
             is_filtered,
             first: self.query.get("first").unwrap_or_default().to_owned(),
@@ -239,7 +243,9 @@ impl View<'_> {
                 .tasks
                 .iter()
                 .map(|name| {
-                    row.tasks.get(name).and_then(|task| heat_cell(name, task, row.truncation_known, &trials))
+                    row.tasks.get(name).and_then(|task| {
+                        heat_cell(name, task, self.board.mode.name(), row.truncation_known, &trials)
+                    })
                 })
                 .collect(),
             href: trials,

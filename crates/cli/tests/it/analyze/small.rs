@@ -86,6 +86,13 @@ impl Small {
         Self { folder }
     }
 
+    /// Writes the files of this model again.
+    pub(super) fn rewrite(&self, skill: &Skill) {
+        for task in skill.tasks {
+            write(self.folder.path(), skill, *task);
+        }
+    }
+
     pub(super) fn path(&self) -> &str {
         self.folder.path().to_str().unwrap()
     }

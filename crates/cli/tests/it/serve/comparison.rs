@@ -29,7 +29,7 @@ fn page_matches_the_commands() {
 
     let page = server.get("/compare").body;
     assert!(told(&page, "all 2 evaluations"), "{page}");
-    let sentence = best["sentence"]
+    let sentence = best["finding"]
         .as_str()
         .unwrap()
         .replace('<', "&lt;")

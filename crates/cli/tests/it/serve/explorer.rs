@@ -95,7 +95,7 @@ fn cells_show_numbers_and_link_to_trials() {
     for cell in views[0]["cells"].as_array().unwrap() {
         let number = |name: &str| 100.0 * cell["estimate"][name].as_f64().unwrap();
         let said = format!(
-            "length={} depth={}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
+            "length={} depth={}: {:.1} %, nominal 95 % interval from {:.1} to {:.1}; {} of {} correct, {} truncated; {} points pooled",
             cell["at"]["length"],
             cell["at"]["depth"],
             number("point"),

@@ -81,7 +81,12 @@ impl Matrix {
             href: format!("{}/trials?eval={}", app.base, encoded(&eval.eval.eval_id)),
             elo: format!("{:.0}", eval.elo),
             interval: eval.elo_low.zip(eval.elo_high).map(|(low, high)| {
-                axis.bar(low, eval.elo, high, format!("{:.0}, 95 % CI from {low:.0} to {high:.0}", eval.elo))
+                axis.bar(
+                    low,
+                    eval.elo,
+                    high,
+                    format!("{:.0}, bootstrap interval from {low:.0} to {high:.0}", eval.elo),
+                )
             }),
             wins: format!("{:.2}", eval.expected_wins),
             opponents: eval.opponents,

@@ -33,8 +33,11 @@ pub(super) struct PairView {
     verdict: &'static str,
     gap: IntervalBar,
     gap_axis: String,
+    /// The difference of the ReasonScores with its interval; of v2 for other estimators than `C_P`.
     difference: String,
-    margin: String,
+    interval: Option<String>,
+    /// The difference of the scores v2 with its margin.
+    v2: String,
     p: String,
     pairs: String,
     discordant: String,
@@ -93,9 +96,13 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         only_b: listed("", Some(&task.task), Disagreement::OnlyB, task.c),
         ..task_row(task, axis)
     };
-    let score = found.score;
-    let gap_axis = Axis::around_zero([score.ci_low, score.ci_high], 10.0, 1000.0);
-    let description = format!("{:+.0}, from {:+.0} to {:+.0}", score.difference, score.ci_low, score.ci_high);
+    let v2 = found.score;
+    let (difference, low, high) = match &found.reason_score {
+        Some(gap) => (gap.difference, gap.ci_low, gap.ci_high),
+        None => (v2.difference, v2.ci_low, v2.ci_high),
+    };
+    let gap_axis = Axis::around_zero([low, high], 10.0, 1000.0);
+    let description = format!("{difference:+.0}, from {low:+.0} to {high:+.0}");
     let choices = |id: &str| evals(&study.analyses.db, &Query::default().with("eval", Some(id)));
     let [a, b] = found.labels.clone();
     Ok(PairView {
@@ -109,10 +116,13 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         ),
         sentence: sentence(&found),
         verdict: verdict_name(found.verdict),
-        gap: gap_axis.bar(score.ci_low, score.difference, score.ci_high, description),
+        gap: gap_axis.bar(low, difference, high, description),
         gap_axis: format!("{:.0}", gap_axis.high),
-        difference: signed(score.difference, 0),
-        margin: format!("{:.0}", score.margin),
+        difference: signed(difference, 0),
+        interval: found
+            .reason_score
+            .map(|gap| format!("{} to {}", signed(gap.ci_low, 0), signed(gap.ci_high, 0))),
+        v2: format!("{} ± {:.0}", signed(v2.difference, 0), v2.margin),
         p: p_value_relation(found.p()),
         pairs: thousands(found.pairs),
         discordant: format!("{:.1} %", 100.0 * found.discordant_share),
@@ -156,7 +166,7 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
 /// The result as a sentence, for a page.
 fn sentence(found: &Comparison) -> String {
     // No line break around ±.
-    let text = found.sentence.replace(" ± ", "\u{a0}±\u{a0}");
+    let text = found.finding.replace(" ± ", "\u{a0}±\u{a0}");
     let capitalized = text.strip_prefix("no significant").map(|rest| format!("No significant{rest}"));
     format!("{}.", capitalized.unwrap_or(text))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasonscape_analysis::{ReasonScoreEstimate, ScoreRow, TaskScore};
+use reasonscape_analysis::{ReasonScoreEstimate, ScoreRow, TaskScore, accuracy_interval_name};
 use serde::Serialize;
 
 use crate::chart::{percent_interval, percent_text};
@@ -77,6 +77,7 @@ pub(super) struct HeatCell {
 pub(super) fn heat_cell(
     name: &str,
     task: &TaskScore,
+    mode: &str,
     truncation_known: bool,
     trials: &str,
 ) -> Option<HeatCell> {
@@ -85,8 +86,9 @@ pub(super) fn heat_cell(
     let truncated = (truncation_known && truncation_rate >= MIN_TRUNCATION_RATE)
         .then(|| format!("{:.0} % truncated", 100.0 * truncation_rate));
     let mut tooltip = format!(
-        "{name}: {:.1} %, 95 % CI from {:.1} to {:.1}; {} of {} correct",
+        "{name}: {:.1} %, {} from {:.1} to {:.1}; {} of {} correct",
         100.0 * point,
+        accuracy_interval_name(mode, 0.95),
         100.0 * task.accuracy.low,
         100.0 * task.accuracy.high,
         task.n_e,
