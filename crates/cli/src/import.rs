@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::Context;
 use reasonscape_cache::Cache;
 use reasonscape_ingest::Progress;
-use reasonscape_ingest::logs::{LogOptions, Logs, Renames};
+use reasonscape_ingest::logs::{LogOptions, Logs, Renames, SkippedLog};
 use reasonscape_points::{Imported, ImportedUnit, import_logs};
 use reasonscape_study::Study;
 
@@ -24,7 +24,8 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// Import logs of lm-eval or Inspect into a study
 ///
 /// Scores are taken from the log; nothing is scored again and no requests are sent. Each document becomes a trial with its
-/// id, so `analyze compare` can pair two models on the same documents.
+/// id, so `analyze compare` can pair two models on the same documents. Logs that can't be imported are listed with the
+/// reason, unless none can.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  reasonscape import lm-eval results/ --into my-study\n  \
@@ -90,6 +91,9 @@ struct CommonArgs {
     /// Minimum score of a correct answer [default: only a score of 1 is correct].
     #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
     threshold: Option<f64>,
+    /// Fail if any log can't be imported; by default such logs are listed.
+    #[arg(long)]
+    strict: bool,
 }
 
 impl ImportCommand {
@@ -118,6 +122,7 @@ impl CommonArgs {
             models: Renames::parse(&self.models)?,
             tasks: Renames::parse(&self.tasks)?,
             threshold: self.threshold,
+            strict: self.strict,
             ..LogOptions::default()
         })
     }
@@ -244,9 +249,12 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
         imported.units.iter().filter(|unit| !unit.truncation_known).map(|unit| unit.task.as_str()).collect();
     if !unknown.is_empty() {
         global.note(format_args!(
-            "these logs do not record which answers were truncated; truncation is unknown on {}",
+            "these logs do not record of every answer whether it was truncated; truncation is unknown on {}",
             BTreeSet::from_iter(unknown).into_iter().collect::<Vec<_>>().join(", ")
         ));
+    }
+    for note in skipped_notes(&imported.skipped_logs) {
+        global.note(note);
     }
     for unit in &imported.units {
         for note in unit_notes(unit) {
@@ -254,6 +262,23 @@ fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Maximum number of skipped logs to list.
+const MAX_SKIPPED: usize = 20;
+
+/// The logs that couldn't be imported, with the reasons.
+fn skipped_notes(skipped: &[SkippedLog]) -> Vec<String> {
+    let mut notes: Vec<String> = skipped
+        .iter()
+        .take(MAX_SKIPPED)
+        .map(|log| format!("`{}` was not imported: {}", log.path.display(), log.reason))
+        .collect();
+    if skipped.len() > MAX_SKIPPED {
+        let more = skipped.len() - MAX_SKIPPED;
+        notes.push(format!("{more} more logs were not imported; `--format json` lists them"));
+    }
+    notes
 }
 
 /// The notes on a row.

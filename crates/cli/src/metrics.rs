@@ -11,6 +11,7 @@ use reasonscape_analysis::answer_files::{
     display_tables, export_table, reliability_figure,
 };
 use reasonscape_charts::Kind;
+use reasonscape_core::Scorer as DatasetScorer;
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::answers::{self, FieldMap};
 use reasonscape_metrics::MetricOptions;
@@ -46,14 +47,20 @@ pub(super) struct Metrics {
     /// Files of answers (`-` for standard input), or one study directory.
     #[arg(value_name = "RESULTS.jsonl|STUDY", required = true)]
     files: Vec<PathBuf>,
-    /// How to decide whether an answer is correct [default: `stored` for a study and for lines of `reasonscape export`,
-    /// otherwise `exact`].
-    #[arg(long, value_name = "SCORER")]
-    scorer: Option<ScorerArg>,
+    /// How to decide whether an answer is correct: `exact` (it equals a target after normalization), `stored` (the field
+    /// `correct` of each line, or the stored score of each trial), or a scorer of datasets: `choice`, `yes_no`, `numeric`,
+    /// `math`, `set`, `list`, `json`, `regex`, `contains` [default: `stored` for a study and for lines of `reasonscape
+    /// export`, otherwise `exact`].
+    #[arg(long, value_name = "SCORER", value_parser = parse_scorer)]
+    scorer: Option<answers::Scorer>,
+    /// Find the answer in `answer`, which is a whole reply; the text before it counts as reasoning if there is no `cot`.
+    #[arg(long)]
+    extract: bool,
     /// Columns to group by, comma-separated: `model`, `base_task`, `eval_id`, `template`, `sampler`.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', default_value = "model")]
     by: Vec<GroupColumn>,
-    /// Names of the fields in the files, e.g. `target=gold,answer=output` to read `target` from `gold`.
+    /// Names of the fields in the files, e.g. `target=gold,answer=output.text` to read `target` from `gold`, and `answer` from
+    /// `text` in the object `output`.
     #[arg(long, value_name = "FIELD=NAME", value_delimiter = ',')]
     map: Vec<String>,
     /// Write the measurements of each answer to this file (.jsonl or .parquet).
@@ -79,21 +86,15 @@ pub(super) struct Metrics {
     skip_bad: bool,
 }
 
-/// How to decide whether an answer is correct.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ScorerArg {
-    /// The answer equals a target after normalization.
-    Exact,
-    /// The field `correct` of each line, or the stored score of each trial.
-    Stored,
-}
-
-impl From<ScorerArg> for answers::Scorer {
-    fn from(scorer: ScorerArg) -> Self {
-        match scorer {
-            ScorerArg::Exact => Self::Exact,
-            ScorerArg::Stored => Self::Stored,
-        }
+/// `exact` and `stored` are scorers of answer files; the others are those of datasets.
+fn parse_scorer(name: &str) -> Result<answers::Scorer, String> {
+    match name {
+        "exact" => Ok(answers::Scorer::Exact),
+        "stored" => Ok(answers::Scorer::Stored),
+        other => other
+            .parse::<DatasetScorer>()
+            .map(answers::Scorer::Dataset)
+            .map_err(|error| format!("{error}, or stored")),
     }
 }
 
@@ -133,9 +134,9 @@ impl Metrics {
                 study.display()
             )));
         }
-        if !self.map.is_empty() || self.skip_bad {
+        if !self.map.is_empty() || self.skip_bad || self.extract {
             return Err(CliError::input(
-                "`--map` and `--skip-bad` only apply to files; remove them for a study",
+                "`--map`, `--extract` and `--skip-bad` only apply to files; remove them for a study",
             ));
         }
         Ok(Some(study))
@@ -187,7 +188,8 @@ impl Metrics {
             rules: MetricOptions { numbers: !self.no_numbers, temperature: self.temperature },
             skip_bad: self.skip_bad,
             examples: self.examples,
-            scorer: self.scorer.map(Into::into),
+            scorer: self.scorer,
+            extract: self.extract,
             by: self.by.clone(),
         })
     }
@@ -211,6 +213,18 @@ impl Metrics {
     }
 
     fn print_notes(&self, summary: &AnswerSummary, global: Global) {
+        for usual in &summary.results.suggestions {
+            let (field, name) = (usual.field.name(), usual.name);
+            global.note(format_args!(
+                "the files have `{name}` and no `{field}`; if they are the same, add `--map {field}={name}`"
+            ));
+        }
+        if let Some(suggested) = &summary.results.suggested_scorer {
+            global.note(format_args!(
+                "in the first lines, {}: `--scorer {}` accepts more forms of them than `exact`",
+                suggested.reason, suggested.scorer
+            ));
+        }
         print_model_notes(summary, self.temperature, global);
         if let Some(path) = &self.per_task {
             global.note(format_args!("wrote the measurements of each answer to `{}`", path.display()));
@@ -241,13 +255,22 @@ fn print_legend(summary: &AnswerSummary, global: Global) {
     global.caption(
         "usr equals err in version 0 of its definition: the reasoning of an incorrect answer counts as unsupported",
     );
-    global.caption(match summary.scorer() {
-        "stored" => "scorer `stored`: correctness is read from the trial or line",
-        "mixed" => {
-            "scorers `exact` and `stored`: for lines with `\"scorer\": \"stored\"`, the field `correct` decides"
+    match summary.scorer().as_str() {
+        "stored" => global.caption("scorer `stored`: correctness is read from the trial or line"),
+        "mixed" => global.caption(
+            "scorers `exact` and `stored`: for lines with `\"scorer\": \"stored\"`, the field `correct` decides",
+        ),
+        "exact" => {
+            global.caption("scorer `exact`: an answer is correct if it equals a target after normalization");
         }
-        _ => "scorer `exact`: an answer is correct if it equals a target after normalization",
-    });
+        other => global.caption(format_args!("scorer `{other}`, as for datasets; docs/scoring.md has its rules")),
+    }
+    let undecided = summary.results.scorers.undecided;
+    if undecided > 0 {
+        global.note(format_args!(
+            "{undecided} answers have no algebraic normal form and were compared as text"
+        ));
+    }
 }
 
 /// Prints the metrics of a dataset run, with their notes.

@@ -4,7 +4,7 @@ mod dataset;
 mod progress;
 
 use reasonscape_analysis::tables::{Cell, Table};
-use reasonscape_ingest::{ROW_EXTENSIONS, holds_rows};
+use reasonscape_ingest::{ROW_EXTENSIONS, holds_rows, is_dataset_folder};
 use reasonscape_pipeline as pipeline;
 use reasonscape_pipeline::{
     ANSWERS_FILE, EvalRunSummary, Event, FailureGroup, Finished, RESULTS_DIR, RunControl, RunEnd, RunSummary,
@@ -60,7 +60,7 @@ const MAX_PROBLEMS: usize = 5;
 
 impl Run {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
-        let of_dataset = holds_rows(self.study.path());
+        let of_dataset = holds_rows(self.study.path()) || is_dataset_folder(self.study.path());
         let arguments = if of_dataset {
             let prepared = self.dataset.prepare(self.study.path(), global)?;
             self.study.for_study(prepared.study, prepared.evals)

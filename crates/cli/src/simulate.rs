@@ -33,7 +33,7 @@ pub(super) struct Simulate {
     /// Suite that the models can answer: built-in, or path of a TOML file (repeatable).
     #[arg(long, default_values_t = ["quick".to_owned(), "r12".to_owned()], value_name = "NAME")]
     suite: Vec<String>,
-    /// Dataset that the models can answer too (repeatable).
+    /// Dataset, a file or a folder, that the models can answer too (repeatable).
     #[arg(long, value_name = "FILE")]
     dataset: Vec<PathBuf>,
     #[command(flatten)]
@@ -72,7 +72,7 @@ impl Simulate {
             suites.push(
                 Dataset::new(
                     &reasonscape_ingest::dataset_reader::dataset_name(path),
-                    self.format.items(path)?,
+                    self.format.items(path, global)?,
                 )
                 .suite(),
             );

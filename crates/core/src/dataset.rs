@@ -186,36 +186,43 @@ impl Dataset {
 pub fn check_items(
     lines: impl IntoIterator<Item = (usize, Result<Item, String>)>,
 ) -> Result<Vec<Item>, Vec<LineError>> {
+    let (items, problems) = valid_items(lines);
+    if problems.is_empty() { Ok(items) } else { Err(problems) }
+}
+
+/// The valid items, and every invalid line with the reason; see [`check_items`].
+///
+/// An item without an id gets its line number as id, as `line-7` if other items have ids of their own.
+pub fn valid_items(
+    lines: impl IntoIterator<Item = (usize, Result<Item, String>)>,
+) -> (Vec<Item>, Vec<LineError>) {
     let mut problems = Vec::new();
-    let mut items: Vec<(usize, Item)> = Vec::new();
+    let mut read: Vec<(usize, Item)> = Vec::new();
     for (line, item) in lines {
         match item {
-            Ok(item) => items.push((line, item)),
+            Ok(item) => read.push((line, item)),
             Err(problem) => problems.push(LineError { line, problem }),
         }
     }
-    if items.is_empty() && problems.is_empty() {
+    if read.is_empty() && problems.is_empty() {
         let example = r#"{"id": "1", "input": "What is 6 * 7?", "target": "42"}"#;
         problems.push(LineError {
             line: 1,
             problem: format!("the file is empty; expected lines such as {example}"),
         });
     }
-    let has_ids = items.iter().any(|(_, item)| !item.id.is_empty());
+    let has_ids = read.iter().any(|(_, item)| !item.id.is_empty());
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut categories: HashMap<String, String> = HashMap::new();
-    for (line, item) in &mut items {
-        item.line = *line;
-        let mut wrong = |problem| problems.push(LineError { line: *line, problem });
-        match (item.id.is_empty(), has_ids) {
-            (true, true) => {
-                wrong("no `id`, though other lines have one; give every item one, or none".to_owned());
-                continue;
-            }
-            (true, false) => item.id = line.to_string(),
-            (false, _) => {}
+    let mut items = Vec::with_capacity(read.len());
+    for (line, mut item) in read {
+        item.line = line;
+        let before = problems.len();
+        let mut wrong = |problem| problems.push(LineError { line, problem });
+        if item.id.is_empty() {
+            item.id = if has_ids { format!("line-{line}") } else { line.to_string() };
         }
-        if let Some(first) = ids.insert(item.id.clone(), *line) {
+        if let Some(first) = ids.get(&item.id) {
             wrong(format!("`id` `{}` is also used in line {first}; ids must be unique", item.id));
         }
         if let Some(category) = &item.category {
@@ -227,12 +234,13 @@ pub fn check_items(
                 ));
             }
         }
-    }
-    if problems.is_empty() {
-        return Ok(items.into_iter().map(|(_, item)| item).collect());
+        if problems.len() == before {
+            ids.insert(item.id.clone(), line);
+            items.push(item);
+        }
     }
     problems.sort_by_key(|problem| problem.line);
-    Err(problems)
+    (items, problems)
 }
 
 impl DatasetTask {

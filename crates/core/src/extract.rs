@@ -9,6 +9,7 @@ mod reasoning;
 mod search;
 mod strip_markup;
 
+pub use answer_markers::last_boxed;
 pub(crate) use search::{is_item, without_bullet, without_marker};
 pub(crate) use strip_markup::{TYPE_COMMANDS, tidy};
 

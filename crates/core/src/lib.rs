@@ -42,9 +42,9 @@ pub const SCORING_REVISION: u32 = 3;
 pub use answer::{is_correct, is_space, normalize};
 pub use dataset::{
     ColumnMap, Dataset, DatasetTask, Item, LineError, check_items, describe_json_error, parse_renames,
-    task_name,
+    task_name, valid_items,
 };
-pub use extract::{Extraction, Method, Reply, extract};
+pub use extract::{Extraction, Method, Reply, extract, last_boxed};
 pub use json::{Json, JsonError};
 pub use key::{CacheKey, EntryId, KeyError, base_seed, cache_key, canonical_json, from_hex, seeded, to_hex};
 pub use params::{Dimension, ParamError, ParamValue, Parameter, Params, Range};
@@ -52,7 +52,7 @@ pub use reasonscape_stats::Outcome;
 pub use reasonscape_stats::random::PyRandom;
 pub use schema::json_schema;
 pub(crate) use scorer::clean;
-pub use scorer::{DetectedScorer, Scorer, ScorerVerdict, Tolerance, detect_scorer};
+pub use scorer::{DetectedScorer, Scorer, ScorerVerdict, Tolerance, detect_scorer, detect_scorer_of};
 pub use scoring::score;
 pub use suggest::{closest, closest_within};
 pub use suite::{Manifold, Point, Suite, SuiteError, View};

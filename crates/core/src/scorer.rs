@@ -15,7 +15,7 @@ mod yes_no;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-pub use self::detect::{DetectedScorer, detect_scorer};
+pub use self::detect::{DetectedScorer, detect_scorer, detect_scorer_of};
 
 pub(crate) use self::clean::clean;
 use self::clean::without_answer_label;

@@ -4,6 +4,6 @@ mod field_map;
 mod line_chunks;
 mod row;
 
-pub use self::field_map::{Field, FieldMap};
+pub use self::field_map::{Field, FieldMap, NamesSeen, UsualName};
 pub use self::line_chunks::LineChunks;
 pub use self::row::{AnswerRow, Scorer};

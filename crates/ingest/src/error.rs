@@ -42,6 +42,14 @@ impl IngestError {
         Self::File { path: path.to_owned(), problem: problem.into() }
     }
 
+    /// The problem without the path of the file.
+    pub fn problem(&self) -> String {
+        match self {
+            Self::Io { action, source, .. } => format!("failed to {action} ({source})"),
+            Self::File { problem, .. } | Self::InvalidInput(problem) => problem.clone(),
+        }
+    }
+
     /// Whether the input is at fault, rather than the machine.
     pub fn is_input(&self) -> bool {
         match self {

@@ -9,6 +9,8 @@
 
 pub mod answers;
 mod arrow_json;
+mod dataset_folder;
+mod dataset_layout;
 pub mod dataset_reader;
 mod decoder_panics;
 mod error;
@@ -20,6 +22,7 @@ mod tabular_reader;
 mod thrift;
 
 pub use arrow_json::column_to_json;
+pub use dataset_folder::{DatasetFolder, is_dataset_folder};
 pub use decoder_panics::catch_decoder_panic;
 pub use error::IngestError;
 pub use parquet_rows::{JsonPart, json_parts, parquet_batch_rows};

@@ -11,11 +11,14 @@ mod renames;
 mod sample;
 mod score;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 pub use self::batches::{ReadEnd, SampleSink};
 pub use self::renames::Renames;
-pub use self::sample::{LogInfo, LogSample, SampleResult};
+pub use self::sample::{LogInfo, LogSample, SampleResult, UNKNOWN_FINISH};
 pub use self::score::{Threshold, skip_reason};
 
 use crate::{IngestError, Progress};
@@ -41,13 +44,80 @@ pub struct LogOptions {
     /// The lowest score of a correct answer. Without it only a score of 1 is correct, and scores outside 0 to 1 are
     /// rejected, because their meaning is unknown.
     pub threshold: Option<f64>,
+    /// Whether a log that can't be imported is an error, even if others can.
+    pub strict: bool,
 }
 
 /// Logs of one tool, checked and ready to be read.
 #[derive(Debug)]
 pub struct Logs {
-    logs: Vec<Log>,
+    opened: Vec<Log>,
     notes: Vec<String>,
+    skipped: Vec<SkippedLog>,
+    is_strict: bool,
+}
+
+/// A log that can't be imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkippedLog {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it, or what it lacks.
+    pub reason: String,
+}
+
+/// Collects logs that open, and errors of those that don't.
+struct Opened<L> {
+    logs: Vec<L>,
+    notes: Vec<String>,
+    failed: Vec<(PathBuf, IngestError)>,
+}
+
+impl<L> Opened<L> {
+    fn new() -> Self {
+        Self { logs: Vec::new(), notes: Vec::new(), failed: Vec::new() }
+    }
+
+    /// Adds a log. What the machine is to blame for, and choices that are left to the user, are errors.
+    fn add(&mut self, path: &Path, opened: Result<Option<L>, OpenError>) -> Result<(), IngestError> {
+        match opened {
+            Ok(log) => self.logs.extend(log),
+            Err(OpenError::Unusable(error)) if error.is_input() => self.failed.push((path.to_owned(), error)),
+            Err(OpenError::Unusable(error) | OpenError::Choice(error)) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// An error if no log opened, or strictly if one didn't.
+    fn check(&mut self, is_strict: bool) -> Result<(), IngestError> {
+        if (self.logs.is_empty() || is_strict) && !self.failed.is_empty() {
+            return Err(self.failed.swap_remove(0).1);
+        }
+        Ok(())
+    }
+
+    fn skipped(&self) -> Vec<SkippedLog> {
+        let skipped = |(path, error): &(PathBuf, IngestError)| SkippedLog {
+            path: path.clone(),
+            reason: error.problem(),
+        };
+        self.failed.iter().map(skipped).collect()
+    }
+}
+
+/// Why a log can't be opened.
+#[derive(Debug)]
+enum OpenError {
+    /// It has nothing to import, or is damaged.
+    Unusable(IngestError),
+    /// It has several scores, and none was chosen.
+    Choice(IngestError),
+}
+
+impl From<IngestError> for OpenError {
+    fn from(error: IngestError) -> Self {
+        Self::Unusable(error)
+    }
 }
 
 /// One model on one task.
@@ -67,36 +137,46 @@ impl Logs {
     /// Finds the lm-eval logs in files and directories and selects what to read.
     ///
     /// # Errors
-    /// An [`IngestError`] that names the file, the problem and the remedy: no logs, no samples, or several metrics or
+    /// An [`IngestError`] that names the file, the problem and the remedy: no log that can be imported, or several metrics or
     /// filters and none chosen.
     pub fn open_lm_eval(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
-        let (logs, notes) = lm_eval::open(paths, options)?;
-        Ok(Self::new(logs.into_iter().map(LogSource::LmEval), notes, options))
+        Ok(Self::new(lm_eval::open(paths, options)?, LogSource::LmEval, options))
     }
 
     /// Finds the Inspect logs in files and directories and selects what to read.
     ///
     /// # Errors
-    /// An [`IngestError`] that names the file, the problem and the remedy: not a zip file, an unsupported layout, or
-    /// several scorers and none chosen.
+    /// An [`IngestError`] that names the file, the problem and the remedy: no log that can be imported, or several scorers
+    /// and none chosen.
     pub fn open_inspect(paths: &[PathBuf], options: &LogOptions) -> Result<Self, IngestError> {
-        let (logs, notes) = inspect::open(paths, options)?;
-        Ok(Self::new(logs.into_iter().map(LogSource::Inspect), notes, options))
+        Ok(Self::new(inspect::open(paths, options)?, LogSource::Inspect, options))
     }
 
-    fn new(sources: impl Iterator<Item = LogSource>, notes: Vec<String>, options: &LogOptions) -> Self {
+    fn new<L>(opened: Opened<L>, source: impl Fn(L) -> LogSource, options: &LogOptions) -> Self {
         let threshold = Threshold(options.threshold);
-        Self { logs: sources.map(|source| Log { source, threshold }).collect(), notes }
+        let skipped = opened.skipped();
+        let logs = opened.logs.into_iter().map(|log| Log { source: source(log), threshold }).collect();
+        Self { opened: logs, notes: opened.notes, skipped, is_strict: options.strict }
     }
 
-    /// Notes on skipped logs.
+    /// Logs that can't be imported; none if that is an error.
+    pub fn skipped(&self) -> &[SkippedLog] {
+        &self.skipped
+    }
+
+    /// Whether a log that can't be imported is an error.
+    pub fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
+    /// Notes on logs of which another run is imported, and on empty ones.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// The logs.
     pub fn iter(&self) -> impl Iterator<Item = &Log> {
-        self.logs.iter()
+        self.opened.iter()
     }
 
     /// Number of samples in all logs, as far as known.
@@ -204,6 +284,18 @@ fn walk(
         } else if is_log(&name) {
             found.push(path);
         }
+    }
+    Ok(())
+}
+
+/// Refuses the pointer that Git LFS leaves in the place of a file.
+fn check_not_pointer(path: &Path) -> Result<(), IngestError> {
+    const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+    let mut start = Vec::new();
+    let file = std::fs::File::open(path).map_err(IngestError::io("read", path))?;
+    file.take(POINTER.len() as u64).read_to_end(&mut start).map_err(IngestError::io("read", path))?;
+    if start == POINTER {
+        return Err(IngestError::file(path, "a pointer of Git LFS instead of the log; run `git lfs pull`"));
     }
     Ok(())
 }

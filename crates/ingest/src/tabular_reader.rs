@@ -1,7 +1,7 @@
 //! Rows of a file as JSON objects: JSONL, JSON, CSV, TSV or Parquet.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -72,6 +72,16 @@ pub fn read_rows_within(
     budget: &MemoryBudget,
     visit: &mut RowCallback<'_>,
 ) -> Result<(), IngestError> {
+    read_table(path, None, budget, visit)
+}
+
+/// Same as [`read_rows_within`], with the column names of a table whose first row is data.
+pub(crate) fn read_table(
+    path: &Path,
+    names: Option<&[String]>,
+    budget: &MemoryBudget,
+    visit: &mut RowCallback<'_>,
+) -> Result<(), IngestError> {
     let kind = RowFormat::from_path(path).ok_or_else(|| {
         IngestError::InvalidInput(format!(
             "`{}` has an unsupported extension; expected one of {}",
@@ -80,17 +90,41 @@ pub fn read_rows_within(
         ))
     })?;
     let file = File::open(path).map_err(IngestError::io("read", path))?;
+    if names.is_some() && !matches!(kind, RowFormat::Separated(_)) {
+        return Err(IngestError::InvalidInput(format!(
+            "`--columns` names the columns of a table without a header row, and `{}` is neither CSV nor TSV; use `--map`",
+            path.display()
+        )));
+    }
     match kind {
         RowFormat::Lines => lines(file, budget, visit).map_err(IngestError::io("read", path)),
         RowFormat::Json => json_document(file, budget, visit).map_err(IngestError::io("read", path)),
         RowFormat::Separated(delimiter) => {
-            separated(file, delimiter, budget, visit).map_err(|error| match error.into_kind() {
-                csv::ErrorKind::Io(error) => IngestError::io("read", path)(error),
-                other => IngestError::file(path, format!("not a valid table: {other:?}")),
-            })
+            separated(file, delimiter, names, budget, visit).map_err(|error| table_error(path, error))
         }
         RowFormat::Parquet => parquet_rows::read(file, budget, visit).map_err(|error| error.at(path)),
     }
+}
+
+fn table_error(path: &Path, error: csv::Error) -> IngestError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => IngestError::io("read", path)(error),
+        other => IngestError::file(path, format!("not a valid table: {other:?}")),
+    }
+}
+
+/// The cells of the first row of a CSV or TSV file, in their order; `None` for other files.
+pub(crate) fn first_row(path: &Path) -> Result<Option<Vec<String>>, IngestError> {
+    let Some(RowFormat::Separated(delimiter)) = RowFormat::from_path(path) else { return Ok(None) };
+    let file = File::open(path).map_err(IngestError::io("read", path))?;
+    let file = RecordReader { file, read: Rc::new(Cell::new(0)) };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
+    let cells = reader.byte_headers().map_err(|error| table_error(path, error))?;
+    Ok(Some(cells.iter().map(cell_name).collect()))
+}
+
+fn cell_name(cell: &[u8]) -> String {
+    String::from_utf8_lossy(without_bom(cell)).trim().to_owned()
 }
 
 fn lines(file: File, budget: &MemoryBudget, visit: &mut RowCallback<'_>) -> io::Result<()> {
@@ -124,24 +158,62 @@ fn json_document(file: File, budget: &MemoryBudget, visit: &mut RowCallback<'_>)
     let text = without_bom(&bytes);
     match serde_json::from_slice::<IgnoredAny>(text) {
         Ok(_) if text.trim_ascii_start().starts_with(b"[") => {
-            let mut failed = Ok(());
-            let rows = JsonItems(&mut |row, item| {
-                failed = json_row(row, item.as_bytes(), budget, visit);
-                failed.is_ok()
-            });
-            let read = rows.deserialize(&mut serde_json::Deserializer::from_slice(text));
-            failed.and(read.map_err(Into::into))
+            listed_rows(&mut serde_json::Deserializer::from_slice(text), budget, visit)
         }
         // Files of JSON lines are often named `.json`.
         Err(error) if !error.is_eof() && error.line() > 1 => (1..)
             .zip(text.split(|byte| *byte == b'\n'))
             .try_for_each(|(line, text)| json_row(line, text, budget, visit)),
-        Ok(_) => json_row(1, text, budget, visit),
+        Ok(_) => match wrapped_rows(text) {
+            Some(rows) => listed_rows(&mut serde_json::Deserializer::from_str(rows), budget, visit),
+            None => json_row(1, text, budget, visit),
+        },
         Err(error) => {
             visit(1, to_object(Err(error)));
             Ok(())
         }
     }
+}
+
+/// Passes on the objects of a JSON list.
+fn listed_rows<'de, R: serde_json::de::Read<'de>>(
+    list: &mut serde_json::Deserializer<R>,
+    budget: &MemoryBudget,
+    visit: &mut RowCallback<'_>,
+) -> io::Result<()> {
+    let mut failed = Ok(());
+    let rows = JsonItems(&mut |row, item| {
+        failed = json_row(row, unwrapped(item).as_bytes(), budget, visit);
+        failed.is_ok()
+    });
+    let read = rows.deserialize(list);
+    failed.and(read.map_err(Into::into))
+}
+
+/// Names under which files have their list of rows.
+const WRAPPERS: [&str; 9] =
+    ["examples", "data", "rows", "questions", "instances", "items", "records", "problems", "samples"];
+
+/// The list of rows in an object such as `{"canary": "…", "examples": [{…}, …]}`.
+fn wrapped_rows(text: &[u8]) -> Option<&str> {
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(text).ok()?;
+    if members.contains_key("input") {
+        return None;
+    }
+    let rows = WRAPPERS.iter().find_map(|name| members.get(*name))?.get();
+    rows.strip_prefix('[')?.trim_start().starts_with('{').then_some(rows)
+}
+
+/// The row in `{"row_idx": 0, "row": {…}}`, as the dataset server of Hugging Face writes it.
+fn unwrapped(item: &str) -> &str {
+    #[derive(serde::Deserialize)]
+    struct Numbered<'a> {
+        #[serde(rename = "row_idx")]
+        _index: u64,
+        #[serde(borrow)]
+        row: &'a RawValue,
+    }
+    serde_json::from_str::<Numbered<'_>>(item).map_or(item, |numbered| numbered.row.get())
 }
 
 /// Passes on the items of a JSON list with their numbers, until the receiver returns false. The list is never in memory as
@@ -209,10 +281,11 @@ impl Read for RecordReader {
     }
 }
 
-/// The first row names the columns. An empty cell counts as missing.
+/// The first row names the columns, unless `names` are given. An empty cell counts as missing.
 fn separated(
     file: File,
     delimiter: u8,
+    names: Option<&[String]>,
     budget: &MemoryBudget,
     visit: &mut RowCallback<'_>,
 ) -> Result<(), csv::Error> {
@@ -221,11 +294,15 @@ fn separated(
     };
     let read = Rc::new(Cell::new(0));
     let file = RecordReader { file, read: Rc::clone(&read) };
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(file);
-    let names = reader.byte_headers()?.clone();
-    let _names = hold(&names)?;
-    let names: Vec<String> =
-        names.iter().map(|name| String::from_utf8_lossy(without_bom(name)).trim().to_owned()).collect();
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(names.is_none())
+        .from_reader(file);
+    let header = if names.is_some() { csv::ByteRecord::new() } else { reader.byte_headers()?.clone() };
+    let _header = hold(&header)?;
+    let of = if names.is_some() { "`--columns`" } else { "the first row" };
+    let names: Vec<String> = names.map_or_else(|| header.iter().map(cell_name).collect(), <[String]>::to_vec);
     let mut seen = HashSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
         visit(1, Err(format!("duplicate column name `{twice}`")));
@@ -238,7 +315,7 @@ fn separated(
         read.set(0);
         let line = record.position().map_or(0, |position| position.line() as usize);
         let _held = hold(&record)?;
-        visit(line, cells(&names, &record));
+        visit(line, cells(&names, of, &record));
     }
     Ok(())
 }
@@ -248,10 +325,10 @@ fn json_row_size(record: &csv::ByteRecord) -> u64 {
     (2 * record.as_slice().len() + 128 * record.len()) as u64
 }
 
-fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Map<String, Value>, String> {
+fn cells(names: &[String], of: &str, record: &csv::ByteRecord) -> Result<Map<String, Value>, String> {
     if record.len() != names.len() {
         return Err(format!(
-            "{} cells, but the first row has {}; quote cells that contain a comma or a line break",
+            "{} cells, but {of} has {}; quote cells that contain a comma or a line break",
             record.len(),
             names.len()
         ));

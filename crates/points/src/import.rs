@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use reasonscape_cache::Cache;
-use reasonscape_ingest::logs::Logs;
+use reasonscape_ingest::logs::{Logs, SkippedLog};
 use serde::Serialize;
 
 use crate::publish::{Publication, sweep};
@@ -60,12 +60,15 @@ pub struct Imported {
     pub units: Vec<ImportedUnit>,
     /// Whether it was stopped before the end; what is in `units` is complete.
     pub stopped: bool,
+    /// Logs that couldn't be imported.
+    pub skipped_logs: Vec<SkippedLog>,
 }
 
 /// Imports logs into a study directory and its cache, one after the other, each completely or not at all.
 ///
 /// # Errors
-/// A [`PointsError`] that names the log and the line or sample that can't be read.
+/// A [`PointsError`] that names the log and the line or sample that can't be read, if no log can be imported or the logs were
+/// opened strictly; otherwise such logs are listed in the result.
 pub fn import_logs(
     logs: &Logs,
     study: &Path,
@@ -75,16 +78,28 @@ pub fn import_logs(
     progress.total.store(logs.expected_samples(), Ordering::Relaxed);
     let publication = Publication::new(study)?;
     sweep(study);
-    let mut imported = Imported::default();
+    let mut imported = Imported { skipped_logs: logs.skipped().to_vec(), ..Imported::default() };
     let mut ingest_all = || {
+        let mut first_error = None;
         for log in logs.iter() {
-            let Some(unit) = trials::ingest(log, study, cache, progress, &publication)? else {
-                imported.stopped = true;
-                break;
-            };
-            imported.units.push(unit);
+            match trials::ingest(log, study, cache, progress, &publication) {
+                Ok(Some(unit)) => imported.units.push(unit),
+                Ok(None) => {
+                    imported.stopped = true;
+                    return Ok(());
+                }
+                Err(PointsError::Ingest(error)) if error.is_input() && !logs.is_strict() => {
+                    let (path, reason) = (log.path().to_owned(), error.problem());
+                    imported.skipped_logs.push(SkippedLog { path, reason });
+                    first_error.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        match first_error {
+            Some(error) if imported.units.is_empty() => Err(error.into()),
+            _ => Ok(()),
+        }
     };
     let ingested = ingest_all();
     // Also after an error: the logs before it are complete.

@@ -111,7 +111,7 @@ impl SampleLogRows {
     pub fn push(&mut self, model: Option<&str>, row: &SampleRecord<'_>, task: &PerTaskResult<'_>) {
         let answer = task.answer.as_deref();
         let scorer = row.verdict.map(|_| Scorer::Stored.name());
-        let study = [row.eval_id, row.base_task, row.template, row.sampler, scorer];
+        let study = [row.eval_id, row.base_task, row.template, row.sampler, scorer.as_deref()];
         let texts = [Some(row.id), model, row.category, row.input, row.answer, answer, task.cot];
         let texts = texts.into_iter().chain(study);
         for (column, value) in self.texts.iter_mut().zip(texts) {

@@ -1,10 +1,11 @@
-//! Helpers for tests: python3 and Chromium as references, a browser to drive, and the text of a study.
+//! Helpers for tests: python3 and Chromium as references, a browser to drive, the text of a study, and the growth of work.
 //!
 //! # Promises
 //! Used by tests only. Without python3 or Chromium a comparison is skipped and reported on standard error, past the capture
 //! of the test runner; with `REASONSCAPE_REQUIRE_ORACLES` set, as in CI, a missing program is a failure.
 
 mod chromium;
+mod growth;
 mod python;
 mod study;
 pub mod webdriver;
@@ -12,6 +13,7 @@ pub mod webdriver;
 use std::io::Write;
 
 pub use chromium::{chromedriver, chromium};
+pub use growth::assert_linear;
 pub use python::python;
 pub use study::study_toml;
 

@@ -156,7 +156,7 @@ struct Line<'a> {
     sampler: Option<&'a str>,
     /// `stored` if `correct` doesn't come from a comparison with the target.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scorer: Option<&'static str>,
+    scorer: Option<Cow<'static, str>>,
 }
 
 #[derive(Serialize)]

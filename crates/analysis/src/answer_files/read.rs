@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
+use reasonscape_core::{
+    DetectedScorer, Extraction, Reply, Scorer as DatasetScorer, Test, detect_scorer_of, extract,
+};
 use reasonscape_ingest::Progress;
 use reasonscape_metrics::{MetricOptions, SampleRecord, Summary, measure};
 use serde::Serialize;
@@ -16,10 +19,7 @@ use super::group::GroupColumn;
 use super::log::{Log, LogKind, LogPart};
 use super::summarize::DEFAULT_EXAMPLES;
 use crate::error::AnalysisError;
-use reasonscape_ingest::answers::AnswerRow;
-use reasonscape_ingest::answers::FieldMap;
-use reasonscape_ingest::answers::LineChunks;
-use reasonscape_ingest::answers::Scorer;
+use reasonscape_ingest::answers::{AnswerRow, FieldMap, LineChunks, NamesSeen, Scorer, UsualName};
 
 /// How answer files are read.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub struct AnswerOptions {
     pub examples: usize,
     /// The scorer of all lines; `None` uses the scorer that each line names.
     pub scorer: Option<Scorer>,
+    /// Whether `answer` is a whole reply, in which the answer is to be found.
+    pub extract: bool,
     /// The columns by which answers are grouped; by default the model.
     pub by: Vec<GroupColumn>,
 }
@@ -46,6 +48,7 @@ impl Default for AnswerOptions {
             skip_bad: false,
             examples: DEFAULT_EXAMPLES,
             scorer: None,
+            extract: false,
             by: vec![GroupColumn::Model],
         }
     }
@@ -62,6 +65,12 @@ pub struct Results {
     pub examples: Vec<Example>,
     /// The scorers in use.
     pub scorers: ScorersUsed,
+    /// Names in the files that probably stand for fields that no line has.
+    pub suggestions: Vec<UsualName>,
+    /// The scorer that the targets of the first lines suggest, if it isn't the one in use.
+    pub suggested_scorer: Option<DetectedScorer>,
+    names: NamesSeen,
+    first_tests: Vec<Test>,
 }
 
 /// The scorers that answers were scored by.
@@ -69,20 +78,34 @@ pub struct Results {
 pub struct ScorersUsed {
     exact: bool,
     stored: bool,
+    of_dataset: Option<Scorer>,
+    /// Answers that a scorer could only compare as text.
+    pub undecided: u64,
 }
 
 impl ScorersUsed {
     fn add(&mut self, other: Self) {
         self.exact |= other.exact;
         self.stored |= other.stored;
+        self.of_dataset = self.of_dataset.or(other.of_dataset);
+        self.undecided += other.undecided;
     }
 
-    /// `exact`, `stored`, or `mixed` if lines differ.
-    pub fn name(self) -> &'static str {
+    fn add_scorer(&mut self, scorer: Scorer) {
+        match scorer {
+            Scorer::Exact => self.exact = true,
+            Scorer::Stored => self.stored = true,
+            Scorer::Dataset(_) => self.of_dataset = Some(scorer),
+        }
+    }
+
+    /// The scorer's name, or `mixed` if lines differ.
+    pub fn name(self) -> String {
         match self {
-            Self { exact: true, stored: true } => "mixed",
-            Self { stored: true, .. } => Scorer::Stored.name(),
-            Self { .. } => Scorer::Exact.name(),
+            Self { of_dataset: Some(scorer), .. } => scorer.name().into_owned(),
+            Self { exact: true, stored: true, .. } => "mixed".to_owned(),
+            Self { stored: true, .. } => Scorer::Stored.name().into_owned(),
+            Self { .. } => Scorer::Exact.name().into_owned(),
         }
     }
 }
@@ -138,6 +161,8 @@ pub struct Example {
 
 /// Invalid lines to list; more are only counted.
 const MAX_SHOWN: usize = 20;
+/// Lines whose targets may suggest a scorer.
+const MAX_SUGGESTION_LINES: u64 = 200;
 /// More models than this mean that the field holds something else.
 const MAX_MODELS: usize = 1000;
 
@@ -223,6 +248,8 @@ struct Part {
     examples: Vec<Example>,
     logs: Vec<LogPart>,
     scorers: ScorersUsed,
+    names: NamesSeen,
+    first_tests: Vec<Test>,
 }
 
 impl<'a> Reading<'a> {
@@ -293,6 +320,8 @@ impl<'a> Reading<'a> {
             examples: Vec::new(),
             logs: logs.iter().copied().map(LogPart::new).collect(),
             scorers: ScorersUsed::default(),
+            names: NamesSeen::default(),
+            first_tests: Vec::new(),
         };
         let mut from = 0;
         while from < block.len() {
@@ -317,8 +346,24 @@ impl<'a> Reading<'a> {
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 text from byte {} on", error.valid_up_to() + 1))?;
         let row = AnswerRow::parse(text, before + u64::from(part.lines), &self.options.names)?;
+        part.names.merge(row.names());
         let scorer = self.options.scorer.unwrap_or_else(|| row.scorer());
-        let answered = SampleRecord { verdict: row.verdict(scorer)?, ..row.to_sample_record() };
+        let mut answered = SampleRecord { verdict: row.verdict(scorer)?, ..row.to_sample_record() };
+        let reply = answered.answer.filter(|_| self.options.extract);
+        let found = reply.map(|content| extract(&Reply { content, reasoning: None }));
+        let thoughts = found.as_ref().and_then(Extraction::thoughts);
+        if let Some(found) = &found {
+            answered.answer = found.answer.as_deref();
+            let whole = reply.filter(|_| answered.truncated);
+            answered.cot = answered.cot.or(whole).or(thoughts.as_deref());
+        }
+        if let Scorer::Dataset(scorer) = scorer {
+            let verdict = answered.answer.map(|answer| scorer.score(answer, &row.to_test()));
+            answered.verdict = Some(verdict.is_some_and(|verdict| verdict.is_correct));
+            part.scorers.undecided += u64::from(verdict.is_some_and(|verdict| verdict.is_undecided));
+        } else if scorer == Scorer::Exact && before + u64::from(part.lines) <= MAX_SUGGESTION_LINES {
+            part.first_tests.push(row.to_test());
+        }
         let model_name = row.model().or(self.default_model.as_deref());
         let group = self.group(&row, model_name)?;
         let name = group_name(&group);
@@ -334,8 +379,7 @@ impl<'a> Reading<'a> {
         for log in &mut part.logs {
             log.push(model_name, &answered, &task);
         }
-        part.scorers.exact |= scorer == Scorer::Exact;
-        part.scorers.stored |= scorer == Scorer::Stored;
+        part.scorers.add_scorer(scorer);
         let model = model(&mut part.models, &group);
         model.summary.add(&task);
         if model.places.is_empty() {
@@ -393,6 +437,8 @@ impl<'a> Reading<'a> {
             });
         }
         self.results.scorers.add(part.scorers);
+        self.results.names.merge(part.names);
+        self.results.first_tests.extend(part.first_tests);
         self.bad.count += part.bad_count;
         for (place, problem) in part.bad {
             if self.bad.shown.len() < MAX_SHOWN {
@@ -422,6 +468,11 @@ impl<'a> Reading<'a> {
             return Err(refusal(&self.bad, &format!("cannot be parsed; nothing was computed; {remedy}")));
         }
         self.results.skipped = self.bad.count;
+        self.results.suggestions = self.results.names.suggestions().collect();
+        let tests = std::mem::take(&mut self.results.first_tests);
+        self.results.suggested_scorer = (!tests.is_empty())
+            .then(|| detect_scorer_of(&tests))
+            .filter(|detected| !matches!(detected.scorer, DatasetScorer::Exact | DatasetScorer::Choice));
         let mut again = Bad::default();
         for model in &self.results.models {
             let duplicates = model.summary.duplicates();

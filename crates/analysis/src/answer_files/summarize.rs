@@ -39,7 +39,7 @@ struct ModelJson<'a> {
     /// The values of the columns that define the group, unless the only column is the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<Map<String, Value>>,
-    scorer: &'static str,
+    scorer: &'a str,
     bad_lines: u64,
     #[serde(flatten)]
     metrics: &'a MetricsSummary,
@@ -50,7 +50,7 @@ struct ModelJson<'a> {
 struct ModelsJson<'a> {
     models: Vec<ModelJson<'a>>,
     differences: &'a [Difference],
-    scorer: &'static str,
+    scorer: &'a str,
     bad_lines: u64,
 }
 
@@ -98,8 +98,8 @@ fn finish(results: Results, options: &AnswerOptions, bins: u32) -> Result<Answer
 }
 
 impl AnswerSummary {
-    /// The scorer of the answers: `exact`, `stored`, or `mixed` if lines differ.
-    pub fn scorer(&self) -> &'static str {
+    /// The scorer of the answers, or `mixed` if lines differ.
+    pub fn scorer(&self) -> String {
         self.results.scorers.name()
     }
 
@@ -107,6 +107,7 @@ impl AnswerSummary {
     pub fn to_json(&self) -> String {
         let skipped = self.results.skipped;
         let scorer = self.scorer();
+        let scorer = scorer.as_str();
         let model_column = self.by.iter().position(|column| *column == GroupColumn::Model);
         let group = |model: &Model| {
             let value = |(column, value): (&GroupColumn, &Option<String>)| {

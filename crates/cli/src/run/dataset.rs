@@ -10,7 +10,7 @@ use crate::Global;
 use crate::dataset::DatasetFormat;
 use crate::error::CliError;
 use reasonscape_ingest::dataset_reader::{dataset_name, describe_problems, sample_items};
-use reasonscape_study::{DatasetStudy, EvalSpec, Study};
+use reasonscape_study::{DatasetStudy, EvalSpec, FromDatasetError, Study};
 
 /// Models, request settings and file format for a dataset.
 #[derive(Debug, clap::Args)]
@@ -100,9 +100,9 @@ impl DatasetArgs {
             ));
         }
         let name = dataset_name(file);
-        let items = self.format.items(file)?;
+        let items = self.format.items(file, global)?;
         let total = items.len();
-        let dataset = Dataset::new(&name, self.sample_items(items));
+        let mut dataset = Dataset::new(&name, self.sample_items(items));
         if dataset.len() < total {
             global.note(format_args!("using {} of {total} questions", dataset.len()));
         }
@@ -125,7 +125,18 @@ impl DatasetArgs {
         };
         let is_new = !folder.join(Study::FILE).exists();
         let before = Study::load(&folder).map(|study| study.evals).unwrap_or_default();
-        let study = dataset_study.create_or_extend(&folder, &dataset)?;
+        let mut study = dataset_study.create_or_extend(&folder, &dataset);
+        if matches!(study, Err(FromDatasetError::OtherQuestions { .. }))
+            && let Some(items) = self.format.literal_items(file)
+        {
+            // The study may be older than the recognition of layouts.
+            let literal = Dataset::new(&name, self.sample_items(items));
+            if let Ok(extended) = dataset_study.create_or_extend(&folder, &literal) {
+                global.note("the questions are read as when this study was made");
+                (study, dataset) = (Ok(extended), literal);
+            }
+        }
+        let study = study?;
         for (old, new) in before.iter().zip(&study.evals).filter(|(old, new)| old.base_urls != new.base_urls)
         {
             global.note(format_args!(

@@ -228,6 +228,68 @@ fn rejects_other_files_and_creates_no_study() {
 }
 
 #[test]
+fn imports_what_it_can_of_a_mixed_folder() {
+    let env = ImportEnv::new();
+    let run = env.import(&["inspect", &logs("inspect-mixed"), "--format", "json"]);
+    let said = data(&run);
+    let unit = |name: &str| {
+        let units = said["units"].as_array().unwrap();
+        units
+            .iter()
+            .find(|unit| unit["log"].as_str().unwrap().ends_with(name))
+            .unwrap_or_else(|| panic!("{said}"))
+    };
+    assert_eq!(said["units"].as_array().unwrap().len(), 3, "{said}");
+    for (name, is_known) in [("full.eval", true), ("sorted.json", true), ("borrowed.json", false)] {
+        let unit = unit(name);
+        assert_eq!(unit["truncation_known"], is_known, "{unit}");
+        let (mean, log) = (unit["mean_score"].as_f64().unwrap(), unit["log_score"].as_f64().unwrap());
+        assert!((mean - log).abs() < 1e-12, "{unit}");
+    }
+    assert_eq!(said["skipped_logs"].as_array().unwrap().len(), 4, "{said}");
+    for words in ["cut.eval` was not imported", "git lfs pull", "an index of logs", "no scores", "fuller run"]
+    {
+        assert!(run.stderr.contains(words), "`{words}` is not in: {}", run.stderr);
+    }
+    let evals = data(&env.ask(&["analyze", "tasks"], &["--format", "json"]));
+    let unknown = evals.as_array().unwrap().iter().filter(|row| row["truncation_known"] == false);
+    assert_eq!(
+        unknown.map(|row| row["task"].as_str().unwrap_or_default()).collect::<Vec<_>>(),
+        ["borrowed"],
+        "{evals}"
+    );
+
+    let strict = ImportEnv::new();
+    assert_rejected(
+        &strict.import(&["inspect", &logs("inspect-mixed"), "--strict"]),
+        &["cut.eval", "copy it again"],
+    );
+    assert!(!strict.study().exists());
+}
+
+#[test]
+fn lists_damage_that_shows_while_a_log_is_read() {
+    let env = ImportEnv::new();
+    let folder = logs("lm-eval-mixed");
+    let arguments = ["lm-eval", &folder, "--filter", "strict-match"];
+    let run = env.import(&[&arguments[..], &["--format", "json"]].concat());
+    let said = data(&run);
+    let tasks: Vec<&str> =
+        said["units"].as_array().unwrap().iter().map(|unit| unit["task"].as_str().unwrap()).collect();
+    assert_eq!(tasks, ["small_sums"]);
+    let reasons: Vec<&str> =
+        said["skipped_logs"].as_array().unwrap().iter().map(|log| log["reason"].as_str().unwrap()).collect();
+    assert!(
+        reasons.len() == 2 && reasons[0].contains("perplexity") && reasons[1].contains("line "),
+        "{reasons:?}"
+    );
+    let trials = env.ask(&["sql"], &["SELECT count(*) AS n FROM trials", "--format", "json"]);
+    assert_eq!(data(&trials)[0]["n"], 8);
+    let strict = ImportEnv::new();
+    assert_rejected(&strict.import(&[&arguments[..], &["--strict"]].concat()), &["small_perplexity"]);
+}
+
+#[test]
 fn exports_trials_with_transcripts() {
     let env = ImportEnv::of_lm_eval();
     let path = env.folder.path().join("trials.jsonl");

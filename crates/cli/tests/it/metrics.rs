@@ -429,6 +429,53 @@ fn counts_and_shows_false_steps_and_ungrounded_sentences() {
 }
 
 #[test]
+fn reads_what_run_reads() {
+    let lines = r#"{"gold": {"value": "1/2", "aliases": ["0.5"]}, "out": [{"text": "Half of one.\nThe answer is $\\frac{1}{2}$."}], "confidence": 0.9}
+{"gold": {"value": "3", "aliases": []}, "out": [{"text": "<think>1 + 1 = 3</think>The answer is 4."}], "confidence": 0.2}
+"#;
+    let map = ["--map", "target=gold.value,answer=out.0.text,alternative_targets=gold.aliases"];
+    let found = |more: &[&str]| json(lines, &[&map[..], more].concat());
+    let plain = found(&[]);
+    assert_eq!(
+        (&plain["accuracy"], &plain["scorer"], &plain["n"]),
+        (&0.0.into(), &"exact".into(), &2.into())
+    );
+    let extracted = found(&["--extract"]);
+    assert_eq!((&extracted["accuracy"], &extracted["equations_false"]), (&0.0.into(), &1.into()));
+    let scored = found(&["--extract", "--scorer", "math"]);
+    assert_eq!((&scored["accuracy"], &scored["scorer"]), (&0.5.into(), &"math".into()));
+    let tolerant = found(&["--extract", "--scorer", "numeric:1"]);
+    assert_eq!((&tolerant["accuracy"], &tolerant["scorer"]), (&1.0.into(), &"numeric:1".into()));
+
+    let run = metrics(lines, &map);
+    for note in [
+        "the files have `confidence` and no `prob_correct`; if they are the same, add `--map prob_correct=confidence`",
+        "in the first lines, all targets are numbers: `--scorer numeric` accepts more forms of them than `exact`",
+    ] {
+        assert!(run.stderr.contains(note), "`{note}` is not in: {}", run.stderr);
+    }
+    let missing = metrics("{\"target\": 1, \"prediction\": 1}\n", &[]);
+    assert!(
+        missing.code == 2
+            && missing.stderr.contains("is it `prediction`? Then use `--map answer=prediction`"),
+        "{missing:?}"
+    );
+    assert_eq!(metrics(lines, &["--scorer", "maths"]).code, 2);
+}
+
+#[test]
+fn scorer_of_datasets_writes_a_log_with_the_same_metrics() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let lines =
+        "{\"target\": \"1,000\", \"answer\": \"$1000\"}\n{\"target\": \"7\", \"answer\": \"about 7\"}\n";
+    let first = json(lines, &["--scorer", "numeric", "--per-task", log.to_str().unwrap()]);
+    let again = json(std::fs::read(&log).unwrap(), &[]);
+    assert_eq!((&first["accuracy"], &again["accuracy"]), (&0.5.into(), &0.5.into()));
+    assert_eq!(again["scorer"], "stored");
+}
+
+#[test]
 fn maps_field_and_file_names() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {

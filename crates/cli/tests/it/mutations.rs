@@ -20,17 +20,20 @@ use std::time::{Duration, Instant};
 
 use reasonscape_analysis::answer_files::{AnswerOptions, summarize_stream};
 use reasonscape_cache::{Cache, ExportLine};
-use reasonscape_core::{Json, Suite};
+use reasonscape_core::{Json, Reply, Scorer, Suite, Test, extract};
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::dataset_reader::DatasetFormat;
 use reasonscape_ingest::logs::{LogOptions, Logs};
+use reasonscape_metrics::{check_steps, check_truncated_steps};
 use reasonscape_points::{Column, Filter, PointsDb, query_parquet_file};
 use reasonscape_stats::Mode;
 use reasonscape_study::{Study, Template};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use self::corpus::{Sample, committed, files, lines, parquet_files, study_files};
+use self::corpus::{
+    Sample, committed, files, formulas, lines, parquet_files, reasoning, replies, study_files,
+};
 use self::mutate::mutated;
 use crate::test_env::{reasonscape_with, start_server};
 
@@ -64,6 +67,9 @@ fn target(name: &str) -> (Vec<Sample>, Reader) {
         }
         "parquet_sql" => (parquet_files(), Box::new(move |input| env.query_file(input))),
         "points" => (study_files(), Box::new(move |input| env.open_study(input))),
+        "extraction" => (replies(), Box::new(score_reply)),
+        "math" => (formulas(), Box::new(compare_formulas)),
+        "equations" => (reasoning(), Box::new(check_equations)),
         "answers" => (files("examples", "jsonl"), Box::new(read_answers)),
         "score" => (files("examples", "csv"), Box::new(run_score)),
         "lm_eval" => (
@@ -93,7 +99,8 @@ macro_rules! targets {
 }
 
 targets! {
-    suite study template json dataset parquet parquet_sql points answers score lm_eval inspect cache_import filter sql http
+    suite study template json dataset parquet parquet_sql points extraction math equations answers score lm_eval inspect cache_import
+    filter sql http
 }
 
 /// Runs a target in another process, since a stack overflow ends the process and memory is that of the process.
@@ -162,6 +169,46 @@ fn peak_bytes(process: &str) -> u64 {
 
 fn text(input: &Sample) -> String {
     String::from_utf8_lossy(&input.bytes).into_owned()
+}
+
+/// A target and a reply: the answer in it, by every scorer.
+fn score_reply(input: &Sample) {
+    let text = text(input);
+    let (target, reply) = text.split_once('\n').unwrap_or(("42", &text));
+    let found = extract(&Reply::from(reply));
+    drop(found.thoughts());
+    let options = ["rain", "rain or snow", "42", "B"].map(str::to_owned).to_vec();
+    for options in [Vec::new(), options] {
+        let test = Test { options, ..Test::free_form(String::new(), target) };
+        for scorer in Scorer::ALL {
+            let _ = scorer.target_problem(target);
+            if let Some(answer) = &found.answer {
+                scorer.score(answer, &test);
+            }
+        }
+        assert!(Scorer::Exact.score(target, &test).is_correct, "the target itself is correct");
+    }
+}
+
+/// Two formulas: every one equals itself, and equality has no direction.
+fn compare_formulas(input: &Sample) {
+    let text = text(input);
+    let (a, b) = text.split_once('\n').unwrap_or((&text, &text));
+    let equal = |a: &str, b: &str| Scorer::Math.score(a, &Test::free_form(String::new(), b)).is_correct;
+    assert!(equal(a, a) && equal(b, b));
+    equal(a, b);
+    equal(b, a);
+    Scorer::Math.is_decidable(a);
+}
+
+fn check_equations(input: &Sample) {
+    let text = text(input);
+    let steps = check_steps(&text);
+    // Each is a part of the reasoning, on the line that is named.
+    assert!(
+        steps.iter().all(|step| text.lines().nth(step.line - 1).is_some_and(|line| line.contains(step.text)))
+    );
+    check_truncated_steps(&text);
 }
 
 fn read_answers(input: &Sample) {

@@ -67,6 +67,11 @@ impl ColumnMap {
         self.renamed.iter().find(|(known, _)| *known == field).map_or(field, |(_, name)| name)
     }
 
+    /// The fields with other names, and these names.
+    pub fn renamed(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.renamed.iter().map(|(field, name)| (*field, name.as_str()))
+    }
+
     /// The value of a field, by its name or a path such as `choices.text`; `None` if it is null.
     pub(super) fn find<'r>(&self, row: &'r Map<String, Value>, field: &str) -> Option<&'r Value> {
         let name = self.name_of(field);

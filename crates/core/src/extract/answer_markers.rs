@@ -26,6 +26,11 @@ pub(super) fn last(text: &str) -> Option<AnswerMarker<'_>> {
     [boxed, last_tag(text), phrase].into_iter().flatten().max_by_key(|mark| mark.start)
 }
 
+/// What the last complete `\boxed{…}` of a text holds, by balanced braces.
+pub fn last_boxed(text: &str) -> Option<&str> {
+    last_box(text).map(|found| found.answer).filter(|answer| !answer.is_empty())
+}
+
 const BOXES: [&str; 4] = [r"\boxed{", r"\boxed {", r"\fbox{", r"\framebox{"];
 
 /// The last non-empty box. An empty one describes the answer format.

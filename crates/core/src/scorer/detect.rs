@@ -2,7 +2,7 @@
 
 use super::clean::clean;
 use super::{Scorer, choice, numeric, yes_no};
-use crate::{Item, Json};
+use crate::{Item, Json, Test};
 
 /// A scorer and why it was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +24,14 @@ pub struct DetectedScorer {
 /// assert_eq!(detected.scorer.name(), "numeric");
 /// ```
 pub fn detect_scorer<'i>(items: impl IntoIterator<Item = &'i Item>) -> DetectedScorer {
+    detect_scorer_of(items.into_iter().map(|item| &item.test))
+}
+
+/// The scorer that the targets and options of these tests suggest.
+pub fn detect_scorer_of<'t>(tests: impl IntoIterator<Item = &'t Test>) -> DetectedScorer {
     let mut shapes = Shapes::default();
-    for item in items {
-        shapes.add(item);
+    for test in tests {
+        shapes.add(test);
     }
     shapes.scorer()
 }
@@ -44,16 +49,17 @@ struct Shapes {
 }
 
 impl Shapes {
-    fn add(&mut self, item: &Item) {
+    fn add(&mut self, test: &Test) {
         self.items += 1;
-        let all = |is: &dyn Fn(&str) -> bool| usize::from(item.targets().all(|target| is(clean(target))));
-        self.with_options += usize::from(!item.test.options.is_empty());
+        let targets = || std::iter::once(&test.target).chain(&test.alternative_targets).map(String::as_str);
+        let all = |is: &dyn Fn(&str) -> bool| usize::from(targets().all(|target| is(clean(target))));
+        self.with_options += usize::from(!test.options.is_empty());
         self.letters +=
             all(&|target| choice::letter(target).is_some_and(|letter| letter < 10) && target != "a");
         self.truths += all(&|target| yes_no::truth(target).is_some());
         self.numbers += all(&|target| numeric::target(target).is_some());
         self.values += all(&|target| target.starts_with(['[', '{']) && Json::parse(target).is_ok());
-        self.formulas += usize::from(item.targets().any(is_formula));
+        self.formulas += usize::from(targets().any(is_formula));
     }
 
     fn scorer(&self) -> DetectedScorer {

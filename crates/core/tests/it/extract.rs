@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use reasonscape_core::{AnswerType, Parameter, Params, PyRandom, Reply, Task, Test, extract};
+use reasonscape_core::{AnswerType, Reply, Task, Test, extract};
+
+use crate::task_of::{TaskOf, answer_type};
 
 const CORPUS: [(&str, &str); 9] = [
     ("reasoning", include_str!("corpus/reasoning.txt")),
@@ -18,34 +20,9 @@ const CORPUS: [(&str, &str); 9] = [
     ("choice", include_str!("corpus/choice.txt")),
 ];
 
-/// A task that asks nothing, for its `check`.
-struct Kind(AnswerType);
-
-impl Task for Kind {
-    fn name(&self) -> &'static str {
-        "kind"
-    }
-
-    fn description(&self) -> &'static str {
-        "Compares answers of one kind."
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        &[]
-    }
-
-    fn answer_type(&self) -> AnswerType {
-        self.0
-    }
-
-    fn generate(&self, _: &Params, _: &mut PyRandom) -> Test {
-        unreachable!("only its check is called")
-    }
-}
-
 /// Whether the answer in a reply is right.
 fn is_right(kind: AnswerType, reply: &Reply<'_>, test: &Test) -> bool {
-    extract(reply).answer.is_some_and(|answer| Kind(kind).check(&answer, test))
+    extract(reply).answer.is_some_and(|answer| TaskOf(kind).check(&answer, test))
 }
 
 struct Case<'a> {
@@ -74,17 +51,7 @@ impl<'a> Case<'a> {
     }
 
     fn kind(&self) -> AnswerType {
-        match self.need("kind") {
-            "integer" => AnswerType::Integer,
-            "list" => AnswerType::List,
-            "symbols" => AnswerType::Symbols,
-            "date" => AnswerType::Date,
-            "json" => AnswerType::Json,
-            "cell" => AnswerType::Cell,
-            "boolean" => AnswerType::Boolean,
-            "choice" => AnswerType::Choice,
-            other => panic!("`{}`: unknown kind `{other}`", self.name),
-        }
+        answer_type(self.need("kind"))
     }
 
     /// What is not as the case expects, in words.
@@ -345,13 +312,13 @@ proptest! {
     #[test]
     fn never_panics_on_any_reply(content in fragments(), answer in fragments(), target in fragments(), pair in pairs()) {
         let _ = extract(&Reply::from(&*content));
-        let _ = Kind(pair.kind).check(&answer, &pair.test);
-        let _ = Kind(pair.kind).check(&answer, &Test { target, ..pair.test });
+        let _ = TaskOf(pair.kind).check(&answer, &pair.test);
+        let _ = TaskOf(pair.kind).check(&answer, &Test { target, ..pair.test });
     }
 
     #[test]
     fn never_panics_on_any_unicode(content in any::<String>(), pair in pairs()) {
         let _ = extract(&Reply::from(&*content));
-        let _ = Kind(pair.kind).check(&content, &pair.test);
+        let _ = TaskOf(pair.kind).check(&content, &pair.test);
     }
 }

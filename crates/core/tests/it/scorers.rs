@@ -2,55 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use reasonscape_core::{
-    AnswerType, Dataset, Outcome, Parameter, Params, PyRandom, Reply, Scorer, Task, Test, detect_scorer,
-    extract, score,
-};
+use reasonscape_core::{Dataset, Outcome, Reply, Scorer, Task, Test, detect_scorer, extract, score};
 use serde_json::Value;
 
-/// A task that asks nothing, for its `check`.
-struct Generated(AnswerType);
-
-impl Task for Generated {
-    fn name(&self) -> &'static str {
-        "generated"
-    }
-
-    fn description(&self) -> &'static str {
-        "Compares answers of one type."
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        &[]
-    }
-
-    fn answer_type(&self) -> AnswerType {
-        self.0
-    }
-
-    fn generate(&self, _: &Params, _: &mut PyRandom) -> Test {
-        unreachable!("only checks answers")
-    }
-}
-
-fn answer_type(kind: &str) -> AnswerType {
-    match kind {
-        "integer" => AnswerType::Integer,
-        "list" => AnswerType::List,
-        "symbols" => AnswerType::Symbols,
-        "date" => AnswerType::Date,
-        "json" => AnswerType::Json,
-        "cell" => AnswerType::Cell,
-        "boolean" => AnswerType::Boolean,
-        "choice" => AnswerType::Choice,
-        other => panic!("unknown answer type {other}"),
-    }
-}
+use crate::task_of::{TaskOf, answer_type};
 
 fn is_correct(scorer: &str, reply: &str, test: &Test) -> bool {
     let Some(answer) = extract(&Reply::from(reply)).answer else { return false };
     match scorer.strip_prefix("generated:") {
-        Some(kind) => Generated(answer_type(kind)).check(&answer, test),
+        Some(kind) => TaskOf(answer_type(kind)).check(&answer, test),
         None => scorer.parse::<Scorer>().unwrap().score(&answer, test).is_correct,
     }
 }

@@ -149,6 +149,87 @@ impl Field {
 pub struct FieldMap {
     /// Fields with another name in the file; their own names are then ignored.
     renamed: Vec<(Field, String)>,
+    /// Fields whose name is a path, with its steps.
+    paths: Vec<(Field, Vec<String>)>,
+}
+
+/// A usual name of a field in other tools' files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsualName {
+    /// The field that it probably is.
+    pub field: Field,
+    /// The name.
+    pub name: &'static str,
+}
+
+/// Names that other tools use. They are suggested and never taken for granted, since `reasoning` may be a number of tokens.
+const USUAL_NAMES: [UsualName; 32] = {
+    const fn usual(field: Field, name: &'static str) -> UsualName {
+        UsualName { field, name }
+    }
+    [
+        usual(Field::Target, "gold"),
+        usual(Field::Target, "label"),
+        usual(Field::Target, "expected"),
+        usual(Field::Target, "ground_truth"),
+        usual(Field::Target, "reference"),
+        usual(Field::Target, "correct_answer"),
+        usual(Field::Target, "expected_answer"),
+        usual(Field::Target, "reference_answer"),
+        usual(Field::Target, "gold_answer"),
+        usual(Field::Target, "ideal"),
+        usual(Field::Target, "targets"),
+        usual(Field::Answer, "prediction"),
+        usual(Field::Answer, "pred"),
+        usual(Field::Answer, "predicted_answer"),
+        usual(Field::Answer, "model_answer"),
+        usual(Field::Answer, "output"),
+        usual(Field::Answer, "model_output"),
+        usual(Field::Answer, "response"),
+        usual(Field::Answer, "completion"),
+        usual(Field::Answer, "generation"),
+        usual(Field::Cot, "reasoning"),
+        usual(Field::Cot, "reasoning_content"),
+        usual(Field::Cot, "chain_of_thought"),
+        usual(Field::Cot, "thinking"),
+        usual(Field::Cot, "rationale"),
+        usual(Field::ProbCorrect, "confidence"),
+        usual(Field::ProbCorrect, "probability"),
+        usual(Field::PromptTokens, "input_tokens"),
+        usual(Field::CompletionTokens, "output_tokens"),
+        usual(Field::LatencyMs, "latency"),
+        usual(Field::Model, "model_name"),
+        usual(Field::Options, "choices"),
+    ]
+};
+
+/// Usual names that a file has, and the fields that it has under their own names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NamesSeen {
+    usual: u32,
+    pub(super) fields: u32,
+}
+
+impl NamesSeen {
+    pub(super) fn add_unknown(&mut self, name: &str) {
+        if let Some(place) = USUAL_NAMES.iter().position(|usual| usual.name == name) {
+            self.usual |= 1 << place;
+        }
+    }
+
+    /// Adds what another line has.
+    pub fn merge(&mut self, other: Self) {
+        self.usual |= other.usual;
+        self.fields |= other.fields;
+    }
+
+    /// The usual names of fields that no line has.
+    pub fn suggestions(self) -> impl Iterator<Item = UsualName> {
+        let is_seen = move |place: usize| self.usual >> place & 1 == 1;
+        let is_field = move |field: Field| self.fields >> field as u32 & 1 == 1;
+        let usual = USUAL_NAMES.into_iter().enumerate();
+        usual.filter(move |(place, usual)| is_seen(*place) && !is_field(usual.field)).map(|(_, usual)| usual)
+    }
 }
 
 impl FieldMap {
@@ -166,7 +247,22 @@ impl FieldMap {
             }
             renamed.extend(Field::from_name(name).map(|field| (field, column)));
         }
-        Ok(Self { renamed })
+        let steps = |column: &str| column.split('.').map(str::to_owned).collect();
+        let paths = renamed.iter().filter(|(_, column)| column.contains('.'));
+        Ok(Self { paths: paths.map(|(field, column)| (*field, steps(column))).collect(), renamed })
+    }
+
+    /// The fields whose path begins with a name, and the other steps of the path.
+    pub(super) fn paths_from<'n>(&'n self, name: &str) -> impl Iterator<Item = (Field, &'n [String])> {
+        let below = move |(field, steps): &'n (Field, Vec<String>)| {
+            let (first, rest) = steps.split_first()?;
+            (first == name).then_some((*field, rest))
+        };
+        self.paths.iter().filter_map(below)
+    }
+
+    pub(super) fn has_paths(&self) -> bool {
+        !self.paths.is_empty()
     }
 
     pub(super) fn field(&self, name: &str) -> Option<Field> {

@@ -1,13 +1,15 @@
 //! Parses one line of answered questions.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
+use reasonscape_core::Test;
 use reasonscape_metrics::SampleRecord;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::field_map::{Field, FieldMap};
+use super::field_map::{Field, FieldMap, NamesSeen};
 
 /// One answered question. Texts without escapes are borrowed from the line.
 #[derive(Debug, Default)]
@@ -39,6 +41,7 @@ pub struct AnswerRow<'a> {
     base_task: Option<Cow<'a, str>>,
     template: Option<Cow<'a, str>>,
     sampler: Option<Cow<'a, str>>,
+    names: NamesSeen,
 }
 
 /// How an answer is scored.
@@ -48,14 +51,17 @@ pub enum Scorer {
     Exact,
     /// By the `correct` field of the line.
     Stored,
+    /// By one of the scorers of datasets.
+    Dataset(reasonscape_core::Scorer),
 }
 
 impl Scorer {
     /// The name of the scorer, as the command line takes it.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> Cow<'static, str> {
         match self {
-            Self::Exact => "exact",
-            Self::Stored => "stored",
+            Self::Exact => Cow::Borrowed("exact"),
+            Self::Stored => Cow::Borrowed("stored"),
+            Self::Dataset(scorer) => Cow::Owned(scorer.to_string()),
         }
     }
 }
@@ -70,9 +76,20 @@ impl<'a> AnswerRow<'a> {
         let read = RowSeed { names }.deserialize(&mut deserializer);
         let mut row =
             read.and_then(|row| deserializer.end().map(|()| row)).map_err(|error| without_line(&error))?;
+        let seen = row.names;
         let missing = |field: Field| {
             let name = names.name_of(field);
-            format!("`{name}` is missing; if the field has another name, use `--map {}=NAME`", field.name())
+            match seen.suggestions().find(|usual| usual.field == field) {
+                Some(usual) => format!(
+                    "`{name}` is missing; is it `{0}`? Then use `--map {1}={0}`",
+                    usual.name,
+                    field.name()
+                ),
+                None => format!(
+                    "`{name}` is missing; if the field has another name, use `--map {}=NAME`",
+                    field.name()
+                ),
+            }
         };
         if row.targets.is_empty() {
             return Err(missing(Field::Target));
@@ -88,6 +105,24 @@ impl<'a> AnswerRow<'a> {
     /// The model that the line names.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
+    }
+
+    /// The names that the line has.
+    pub fn names(&self) -> NamesSeen {
+        self.names
+    }
+
+    /// The targets and options as a test for the scorers of datasets.
+    pub fn to_test(&self) -> Test {
+        let owned = |texts: &[Cow<'_, str>]| texts.iter().map(|text| text.clone().into_owned()).collect();
+        let (target, others) = self.targets.split_first().expect("a line without a target is refused");
+        Test {
+            prompt: String::new(),
+            target: target.clone().into_owned(),
+            alternative_targets: owned(others),
+            options: owned(&self.options),
+            scorer: None,
+        }
     }
 
     /// The text of a field by which answers can be grouped.
@@ -112,7 +147,7 @@ impl<'a> AnswerRow<'a> {
     /// # Errors
     /// A message if `correct` is needed and is neither true nor false. A truncated answer needs none.
     pub fn verdict(&self, scorer: Scorer) -> Result<Option<bool>, String> {
-        if scorer == Scorer::Exact {
+        if scorer != Scorer::Stored {
             return Ok(None);
         }
         match self.correct {
@@ -210,10 +245,32 @@ impl<'a> AnswerRow<'a> {
             Field::BaseTask => self.base_task = text(raw).unwrap_or(None),
             Field::Template => self.template = text(raw).unwrap_or(None),
             Field::Sampler => self.sampler = text(raw).unwrap_or(None),
-            Field::Cot | Field::Input => unreachable!("long texts are deserialized directly"),
+            // Only by a path; otherwise long texts are deserialized directly.
+            Field::Cot => self.cot = long_text(raw)?,
+            Field::Input => self.input = long_text(raw)?,
         }
         Ok(())
     }
+}
+
+fn long_text(raw: &str) -> Result<Option<Cow<'_, str>>, String> {
+    match raw.as_bytes().first() {
+        Some(b'"' | b'n') => text(raw),
+        _ => Err(format!("is {}, but must be text", kind(raw))),
+    }
+}
+
+/// The value at a path below a raw one: members of objects, and items of lists by their index.
+fn at_path<'a>(raw: &'a RawValue, steps: &[String]) -> Option<&'a RawValue> {
+    let Some((step, rest)) = steps.split_first() else { return Some(raw) };
+    let next = if raw.get().starts_with('[') {
+        let items: Vec<&'a RawValue> = serde_json::from_str(raw.get()).ok()?;
+        *items.get(step.parse::<usize>().ok()?)?
+    } else {
+        let members: HashMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(raw.get()).ok()?;
+        *members.get(step.as_str())?
+    };
+    at_path(next, rest)
 }
 
 /// The type of a raw value, for messages.
@@ -329,46 +386,79 @@ impl<'a> Visitor<'a> for RowSeed<'_> {
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<AnswerRow<'a>, M::Error> {
         let mut row = AnswerRow::default();
-        let mut seen = 0_u32;
-        while let Some(field) = map.next_key_seed(Key { names: self.names })? {
-            let Some(field) = field else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
+        while let Some(key) = map.next_key_seed(Key { names: self.names, seen: &mut row.names })? {
+            let field = match key {
+                FoundKey::Field(field) => field,
+                FoundKey::Paths(fields) => {
+                    let raw: &'a RawValue = map.next_value()?;
+                    for (field, steps) in fields {
+                        let name = self.names.name_of(field);
+                        if let Some(found) = at_path(raw, steps) {
+                            row.names.fields |= 1 << field as u32;
+                            row.take_raw(field, found.get())
+                                .map_err(|problem| M::Error::custom(format_args!("`{name}` {problem}")))?;
+                        }
+                    }
+                    continue;
+                }
+                FoundKey::Unknown => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
             };
             let name = self.names.name_of(field);
             let bit = 1 << field as u32;
-            if seen & bit != 0 {
+            if row.names.fields & bit != 0 {
                 return Err(M::Error::custom(format_args!("`{name}` is given twice")));
             }
-            seen |= bit;
+            row.names.fields |= bit;
             row.take(field, name, &mut map)?;
         }
         Ok(row)
     }
 }
 
-/// The name of a known field.
-struct Key<'n> {
+/// The name of a field.
+struct Key<'n, 's> {
     names: &'n FieldMap,
+    seen: &'s mut NamesSeen,
 }
 
-impl<'a> DeserializeSeed<'a> for Key<'_> {
-    type Value = Option<Field>;
+/// What a name stands for.
+enum FoundKey<'n> {
+    Field(Field),
+    /// Fields below it, with the steps to them.
+    Paths(Vec<(Field, &'n [String])>),
+    Unknown,
+}
+
+impl<'a, 'n> DeserializeSeed<'a> for Key<'n, '_> {
+    type Value = FoundKey<'n>;
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<Field>;
+impl<'n> Visitor<'_> for Key<'n, '_> {
+    type Value = FoundKey<'n>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.names.field(name))
+        if let Some(field) = self.names.field(name) {
+            return Ok(FoundKey::Field(field));
+        }
+        if self.names.has_paths() {
+            let below: Vec<(Field, &'n [String])> = self.names.paths_from(name).collect();
+            if !below.is_empty() {
+                return Ok(FoundKey::Paths(below));
+            }
+        }
+        self.seen.add_unknown(name);
+        Ok(FoundKey::Unknown)
     }
 }
 

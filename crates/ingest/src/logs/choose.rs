@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{file_name, list};
+use super::{OpenError, file_name, list};
 use crate::IngestError;
 
 /// Sorted and without duplicates.
@@ -21,49 +21,51 @@ pub(super) fn choose(
     what: &str,
     available: &[String],
     wanted: &[String],
-) -> Result<String, IngestError> {
+) -> Result<String, OpenError> {
     if let Some(wanted) = wanted.iter().find(|wanted| available.contains(wanted)) {
         return Ok(wanted.clone());
     }
     match available {
         [only] => Ok(only.clone()),
-        several => Err(IngestError::file(
+        several => Err(OpenError::Choice(IngestError::file(
             path,
             format!(
                 "`{task}` has several {what}s: {}; choose one, as in `--{what} {}`",
                 list(several),
                 several.first().map_or("", String::as_str)
             ),
-        )),
+        ))),
     }
 }
 
-/// Rejects a chosen name that no log has.
+/// Rejects a wanted name that no log has. A name that only stands behind a preferred one is no error.
 pub(super) fn check_wanted<'a>(
     what: &str,
     wanted: &[String],
-    chosen: impl Iterator<Item = &'a String>,
+    available: impl Iterator<Item = &'a String>,
 ) -> Result<(), IngestError> {
-    let chosen = distinct(chosen);
-    match wanted.iter().find(|wanted| !chosen.contains(wanted)) {
+    let available = distinct(available);
+    match wanted.iter().find(|wanted| !available.contains(wanted)) {
         Some(unknown) => Err(IngestError::InvalidInput(format!(
-            "no log uses `--{what} {unknown}`; the {what}s in use are {}",
-            list(&chosen)
+            "no log uses `--{what} {unknown}`; the {what}s of the logs are {}",
+            list(&available)
         ))),
         None => Ok(()),
     }
 }
 
-/// The parts of a note about a skipped log.
+/// A run of a model on a task.
 pub(super) struct RunName<'a> {
     pub(super) path: &'a Path,
     pub(super) model: &'a str,
     pub(super) task: &'a str,
+    /// Number of its samples.
+    pub(super) samples: u64,
 }
 
-/// Keeps the first of adjacent logs with the same model and task; the latest comes first. Returns a note for each
-/// skipped log.
-pub(super) fn latest_only<L>(
+/// Keeps the first of adjacent logs with the same model and task: the fullest, and of equally full ones the latest comes
+/// first. Returns a note for each of the others.
+pub(super) fn first_only<L>(
     logs: &mut Vec<L>,
     is_same: impl Fn(&L, &L) -> bool,
     name: impl Fn(&L) -> RunName<'_>,
@@ -73,11 +75,18 @@ pub(super) fn latest_only<L>(
     for log in logs.drain(..) {
         match kept.last().filter(|last| is_same(last, &log)) {
             Some(last) => {
-                let RunName { path, model, task } = name(&log);
+                let RunName { path, model, task, samples } = name(&log);
+                let other = name(last);
+                let (which, sizes) = if other.samples > samples {
+                    ("fuller", format!("{} samples, this one {samples}", other.samples))
+                } else {
+                    ("later", format!("both have {samples} samples"))
+                };
                 notes.push(format!(
-                    "`{}` is skipped: `{}` is a later run of `{model}` on {task}; rename one with `--model` to keep both",
+                    "`{}` is skipped: `{}` is a {which} run of `{model}` on {task} ({sizes}); rename one with `--model` to \
+                     keep both",
                     path.display(),
-                    file_name(name(last).path),
+                    file_name(other.path),
                 ));
             }
             None => kept.push(log),

@@ -15,10 +15,10 @@ use self::header::Header;
 use self::sample::{ChosenScore, Sample};
 use self::split::Split;
 use super::batches::{ReadEnd, SampleSink, read_batches};
-use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
+use super::choose::{RunName, check_wanted, choose, distinct, first_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
-use super::{LogOptions, file_name, find};
+use super::{LogOptions, OpenError, Opened, check_not_pointer, file_name, find};
 use crate::{IngestError, Progress};
 
 const TOOL: &str = "inspect";
@@ -36,26 +36,30 @@ pub(super) struct Log {
     display_model: String,
     task_name: String,
     scorer: String,
+    /// The scorers of its samples.
+    scorers: Vec<String>,
 }
 
-/// Finds logs and selects what to read; also returns notes on skipped logs.
-pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
-    let mut notes = Vec::new();
-    let mut logs = Vec::new();
-    for path in find(paths, |name| has_extension(name, "eval"))? {
-        logs.extend(Log::open(path, options, &mut notes)?);
-    }
-    // Other tools write `.json` too, so `.json` files that are not logs are ignored.
-    if logs.is_empty() && notes.is_empty() {
-        for path in find(paths, |name| has_extension(name, "json"))? {
-            if paths.contains(&path) || split::is_log(&path) {
-                logs.extend(Log::open(path, options, &mut notes)?);
-            }
+/// Files that Inspect's viewer writes beside logs.
+const INDEXES: [&str; 2] = ["logs.json", "listing.json"];
+
+/// Finds logs and selects what to read.
+pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log>, IngestError> {
+    let mut opened = Opened::new();
+    for path in find(paths, |name| has_extension(name, "eval") || has_extension(name, "json"))? {
+        // Other tools write `.json` too, so those that are not logs are ignored.
+        let is_given = paths.contains(&path);
+        let is_index = INDEXES.contains(&file_name(&path).as_str());
+        if has_extension(&file_name(&path), "json") && !is_given && !is_index && !split::is_log(&path) {
+            continue;
         }
+        let log = Log::open(&path, options, &mut opened.notes);
+        opened.add(&path, log)?;
     }
-    if logs.is_empty() {
+    opened.check(options.strict)?;
+    if opened.logs.is_empty() {
         let path = paths.first().map_or(Path::new("."), PathBuf::as_path);
-        return Err(match notes.first() {
+        return Err(match opened.notes.first() {
             Some(note) => IngestError::InvalidInput(format!("no samples to import: {note}")),
             None => IngestError::file(
                 path,
@@ -63,40 +67,43 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>,
             ),
         });
     }
-    check_wanted("scorer", &options.scorers, logs.iter().map(|log| &log.scorer))?;
+    let logs = &mut opened.logs;
+    check_wanted("scorer", &options.scorers, logs.iter().flat_map(|log| &log.scorers))?;
     options.models.check("model", &distinct(logs.iter().map(|log| &log.header.model)))?;
     options.tasks.check("task", &distinct(logs.iter().map(|log| &log.header.task)))?;
-    for log in &mut logs {
+    for log in &mut *logs {
         log.display_model = options.models.apply(&log.header.model);
         log.task_name = reasonscape_core::task_name(&options.tasks.apply(&log.header.task));
     }
-    notes.extend(keep_latest_finished(&mut logs));
-    Ok((logs, notes))
+    let others = keep_fullest(logs);
+    opened.notes.extend(others);
+    Ok(opened)
 }
 
 impl Log {
     /// Opens a log; one without samples only gets a note.
-    fn open(
-        path: PathBuf,
-        options: &LogOptions,
-        notes: &mut Vec<String>,
-    ) -> Result<Option<Self>, IngestError> {
-        let is_json = !archive::is_zip(&path)? && split::is_log(&path);
+    fn open(path: &Path, options: &LogOptions, notes: &mut Vec<String>) -> Result<Option<Self>, OpenError> {
+        check_not_pointer(path)?;
+        let is_zip = archive::is_zip(path)?;
+        let is_json = !is_zip && split::is_log(path);
+        if !is_zip && !is_json && INDEXES.contains(&file_name(path).as_str()) {
+            return Err(IngestError::file(path, "an index of logs, and not a log").into());
+        }
         let (header, samples, scorers) = if is_json {
-            let (header, samples) = Split::header(&path)?;
-            let mut split = Split::open(&path)?;
+            let (header, samples) = Split::header(path)?;
+            let mut split = Split::open(path)?;
             let first = split.next(1)?.unwrap_or_default().into_iter();
-            let scorers = scorers(&path, first.map(|(name, text)| Ok((name, text))))?;
+            let scorers = scorers(path, first.map(|(name, text)| Ok((name, text))))?;
             (header, samples, scorers)
         } else {
-            let mut archive = Archive::open(&path)?;
+            let mut archive = Archive::open(path)?;
             let header = archive.header()?;
             let indices: Vec<usize> = archive.samples().iter().copied().take(MAX_SEARCHED_SAMPLES).collect();
             let texts = indices.into_iter().map(|index| {
                 let mut text = Vec::new();
                 archive.read(index, &mut text).map(|name| (name, text))
             });
-            let scorers = scorers(&path, texts)?;
+            let scorers = scorers(path, texts)?;
             (header, archive.samples().len() as u64, scorers)
         };
         if samples == 0 {
@@ -104,18 +111,22 @@ impl Log {
             return Ok(None);
         }
         if scorers.is_empty() {
-            return Err(IngestError::file(
-                &path,
-                "its samples have no scores; run `inspect score` and import the scored log",
-            ));
+            let problem = "its samples have no scores; run `inspect score` and import the scored log";
+            return Err(IngestError::file(path, problem).into());
         }
-        let scorer = choose(&path, &header.task, "scorer", &scorers, &options.scorers)?;
+        let scorer = choose(path, &header.task, "scorer", &scorers, &options.scorers)?;
         let (display_model, task_name) = (header.model.clone(), header.task.clone());
-        Ok(Some(Self { path, header, is_json, samples, display_model, task_name, scorer }))
+        let path = path.to_owned();
+        Ok(Some(Self { path, header, is_json, samples, display_model, task_name, scorer, scorers }))
     }
 
     fn name(&self) -> RunName<'_> {
-        RunName { path: &self.path, model: &self.display_model, task: &self.header.task }
+        RunName {
+            path: &self.path,
+            model: &self.display_model,
+            task: &self.header.task,
+            samples: self.samples,
+        }
     }
 
     pub(super) fn planned_trials(&self) -> u64 {
@@ -233,12 +244,15 @@ fn scorers(
     Ok(Vec::new())
 }
 
-/// Keeps the latest finished run per model and task. Returns notes on the others.
-fn keep_latest_finished(logs: &mut Vec<Log>) -> Vec<String> {
+/// Keeps one run per model, task and settings: the fullest, of equally full ones a finished one, and of those the latest.
+/// Returns notes on the others.
+fn keep_fullest(logs: &mut Vec<Log>) -> Vec<String> {
     let key = |log: &Log| (log.display_model.clone(), log.task_name.clone(), log.header.sampler());
-    logs.sort_by_cached_key(|log| (key(log), !log.header.is_unfinished(), log.header.created.clone()));
+    logs.sort_by_cached_key(|log| {
+        (key(log), log.samples, !log.header.is_unfinished(), log.header.created.clone())
+    });
     logs.reverse();
-    let notes = latest_only(logs, |a, b| key(a) == key(b), Log::name);
+    let notes = first_only(logs, |a, b| key(a) == key(b), Log::name);
     logs.reverse();
     notes
 }

@@ -7,24 +7,28 @@
 mod line;
 mod results;
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::line::Line;
 use self::results::Results;
 use super::batches::{ReadEnd, SampleSink, read_batches};
-use super::choose::{RunName, check_wanted, choose, distinct, latest_only};
+use super::choose::{RunName, check_wanted, choose, distinct, first_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
-use super::{LogOptions, file_name, find, max_sample_bytes};
+use super::{LogOptions, OpenError, Opened, check_not_pointer, file_name, find, list, max_sample_bytes};
 use crate::{IngestError, Progress};
 use reasonscape_limits::{check_json, read_line};
 
 const TOOL: &str = "lm-eval";
+/// The filter of lines that name none.
+const NO_FILTER: &str = "none";
 /// Maximum bytes and lines of a batch.
 const BATCH_BYTES: usize = 8 << 20;
 const BATCH_LINES: usize = 2_048;
@@ -42,34 +46,36 @@ pub(super) struct Log {
     task_name: String,
     metric: String,
     filter: String,
+    /// The metrics and filters to choose from.
+    metrics: Vec<String>,
+    filters: Vec<String>,
     is_generated: bool,
 }
 
-/// Finds logs and selects what to read; also returns notes on skipped logs.
-pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>, Vec<String>), IngestError> {
+/// Finds logs and selects what to read.
+pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log>, IngestError> {
     let found = find(paths, |name| samples_name(name).is_some() || results_time(name).is_some())?;
     let mut results: BTreeMap<PathBuf, Arc<Results>> = BTreeMap::new();
-    let mut logs = Vec::new();
+    let mut opened = Opened::new();
     let mut results_found = Vec::new();
     for path in found {
         let name = file_name(&path);
         if let Some((task, time)) = samples_name(&name) {
             let beside = path.with_file_name(format!("results_{time}.json"));
-            if !results.contains_key(&beside) && beside.is_file() {
-                results.insert(beside.clone(), Arc::new(Results::read(&beside)?));
-            }
-            let results = results.get(&beside).cloned();
-            logs.push(Log::open(path, task, time, results, options)?);
+            let log = read_once(&mut results, &beside)
+                .map_err(OpenError::from)
+                .and_then(|results| Log::open(&path, task, time, results, options).map(Some));
+            opened.add(&path, log)?;
         } else if results_time(&name).is_some() {
             results_found.push(path);
         } else {
-            return Err(IngestError::file(
-                &path,
-                "not an lm-eval log; expected a directory or files named `samples_<task>_<time>.jsonl`",
-            ));
+            let problem =
+                "not an lm-eval log; expected a directory or files named `samples_<task>_<time>.jsonl`";
+            opened.add(&path, Err(IngestError::file(&path, problem).into()))?;
         }
     }
-    if logs.is_empty() {
+    opened.check(options.strict)?;
+    if opened.logs.is_empty() {
         return Err(match results_found.first() {
             Some(path) => IngestError::file(
                 path,
@@ -82,53 +88,63 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<(Vec<Log>,
             ),
         });
     }
-    check_wanted("metric", &options.metrics, logs.iter().map(|log| &log.metric))?;
-    check_wanted("filter", &options.filters, logs.iter().map(|log| &log.filter))?;
+    let logs = &mut opened.logs;
+    check_wanted("metric", &options.metrics, logs.iter().flat_map(|log| &log.metrics))?;
+    check_wanted("filter", &options.filters, logs.iter().flat_map(|log| &log.filters))?;
     options.models.check("model", &distinct(logs.iter().map(|log| &log.model)))?;
     options.tasks.check("task", &distinct(logs.iter().map(|log| &log.task)))?;
-    for log in &mut logs {
+    for log in &mut *logs {
         log.display_model = options.models.apply(&log.model);
         log.task_name = reasonscape_core::task_name(&options.tasks.apply(&log.task));
     }
-    let notes = keep_latest(&mut logs);
-    Ok((logs, notes))
+    let others = keep_fullest(logs);
+    opened.notes.extend(others);
+    Ok(opened)
+}
+
+/// The results in a file, if it is there; several samples files share it.
+fn read_once(
+    known: &mut BTreeMap<PathBuf, Arc<Results>>,
+    path: &Path,
+) -> Result<Option<Arc<Results>>, IngestError> {
+    if !known.contains_key(path) && path.is_file() {
+        check_not_pointer(path)?;
+        known.insert(path.to_owned(), Arc::new(Results::read(path)?));
+    }
+    Ok(known.get(path).cloned())
 }
 
 impl Log {
     fn open(
-        path: PathBuf,
+        path: &Path,
         task: &str,
         time: &str,
         results: Option<Arc<Results>>,
         options: &LogOptions,
-    ) -> Result<Self, IngestError> {
-        let mut lines = Lines::open(&path)?;
-        let first = match lines.next()? {
-            Some(mut batch) => batch.swap_remove(0),
-            None => {
-                return Err(IngestError::file(
-                    &path,
-                    "it is empty; lm-eval was stopped before it wrote samples",
-                ));
-            }
+    ) -> Result<Self, OpenError> {
+        check_not_pointer(path)?;
+        let mut lines = Lines::open(path)?;
+        let Some(mut batch) = lines.next()? else {
+            return Err(
+                IngestError::file(path, "it is empty; lm-eval was stopped before it wrote samples").into()
+            );
         };
+        let first = batch.swap_remove(0);
         let mut spare = Vec::new();
-        let line = parse_line(&path, &first, &mut spare)?;
+        let line = parse_line(path, &first, &mut spare)?;
         let mut metrics = line.scores();
         if let Some(results) = &results {
             metrics.retain(|metric| !results.is_loss(task, metric));
         }
         if metrics.is_empty() {
-            return Err(IngestError::file(
-                &path,
-                "none of its metrics scores single documents; leave out this file",
-            ));
+            let problem = "none of its metrics scores single documents, as for perplexity";
+            return Err(IngestError::file(path, problem).into());
         }
         let filters = match results.as_ref().map(|results| results.filters(task)) {
             Some(filters) if !filters.is_empty() => filters,
-            _ => filters_in(&path)?,
+            _ => filters_in(path)?,
         };
-        let choose = |what: &str, have: &[String], wanted: &[String]| choose(&path, task, what, have, wanted);
+        let choose = |what: &str, have: &[String], wanted: &[String]| choose(path, task, what, have, wanted);
         let model = results
             .as_ref()
             .and_then(|results| results.model.clone())
@@ -137,14 +153,41 @@ impl Log {
             metric: choose("metric", &metrics, &options.metrics)?,
             filter: choose("filter", &filters, &options.filters)?,
             is_generated: !line.is_likelihood(),
+            metrics,
+            filters,
             task: task.to_owned(),
             time: time.to_owned(),
             display_model: model.clone(),
             task_name: task.to_owned(),
             model,
             results,
-            path,
+            path: path.to_owned(),
         })
+    }
+
+    /// Number of documents: according to the results, or else of lines.
+    fn documents(&self) -> u64 {
+        let count_lines = || -> Result<u64, IngestError> {
+            let mut lines = Lines::open(&self.path)?;
+            let mut count = 0;
+            while let Some(batch) = lines.next()? {
+                count += batch.len() as u64;
+            }
+            Ok(count)
+        };
+        match self.planned_trials() {
+            // A file that can't be read fails when it is imported.
+            0 => count_lines().unwrap_or(0) / self.filters.len().max(1) as u64,
+            planned => planned,
+        }
+    }
+
+    /// Whether a line belongs to the chosen filter. Before lm-eval 0.4.7 lines didn't name theirs.
+    fn is_chosen(&self, line: &Line<'_>) -> bool {
+        match &line.filter {
+            Some(filter) => *filter == self.filter,
+            None => self.filters.len() == 1,
+        }
     }
 
     pub(super) fn info(&self, threshold: Threshold) -> LogInfo {
@@ -203,19 +246,32 @@ impl Log {
             progress.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
             Ok(batch)
         };
+        let found = AtomicBool::new(false);
         let parse = |state: &mut S, numbered: NumberedLine| {
             let mut spare = Vec::new();
             let line = parse_line(&self.path, &numbered, &mut spare)?;
-            if line.filter != self.filter {
+            if !self.is_chosen(&line) {
                 return Ok(SampleResult::OtherFilter);
             }
+            found.store(true, Ordering::Relaxed);
             let invalid = |problem: String| invalid_line(&self.path, numbered.number, &problem);
             match line.to_log_sample(&self.metric, received_ms).map_err(invalid)? {
                 Ok(sample) => map(state, sample).map(SampleResult::Mapped).map_err(invalid),
                 Err(reason) => Ok(SampleResult::Skipped(reason)),
             }
         };
-        read_batches(progress, next, init, parse, sink)
+        let end = read_batches(progress, next, init, parse, sink)?;
+        if end == ReadEnd::Complete && !found.into_inner() {
+            return Err(IngestError::file(
+                &self.path,
+                format!(
+                    "no line has the filter `{}` of the results; the lines have {}",
+                    self.filter,
+                    list(&filters_in(&self.path)?)
+                ),
+            ));
+        }
+        Ok(end)
     }
 }
 
@@ -231,16 +287,27 @@ fn results_time(name: &str) -> Option<&str> {
     name.strip_prefix("results_")?.strip_suffix(".json")
 }
 
-/// Keeps the latest run per model and task. Returns notes on the others.
-fn keep_latest(logs: &mut Vec<Log>) -> Vec<String> {
-    logs.sort_by(|a, b| {
-        (&a.display_model, &a.task_name, &b.time).cmp(&(&b.display_model, &b.task_name, &a.time))
+/// Keeps one run per model, task and settings: the fullest, and of equally full ones the latest. Returns notes on the others.
+fn keep_fullest(logs: &mut Vec<Log>) -> Vec<String> {
+    type Settings = Option<(Option<String>, String)>;
+    let settings =
+        |log: &Log| -> Settings { log.results.as_ref().map(|results| (results.shots(), results.sampler())) };
+    let mut sized: Vec<(u64, Log)> = logs.drain(..).map(|log| (log.documents(), log)).collect();
+    sized.sort_by_cached_key(|(documents, log)| {
+        let latest_first = Reverse((*documents, log.time.clone()));
+        (log.display_model.clone(), log.task_name.clone(), settings(log), latest_first)
     });
-    let settings = |log: &Log| log.results.as_ref().map(|results| (results.shots(), results.sampler()));
-    let is_same = |a: &Log, b: &Log| {
+    let is_same = |(_, a): &(u64, Log), (_, b): &(u64, Log)| {
         (&a.display_model, &a.task_name) == (&b.display_model, &b.task_name) && settings(a) == settings(b)
     };
-    latest_only(logs, is_same, |log| RunName { path: &log.path, model: &log.display_model, task: &log.task })
+    let notes = first_only(&mut sized, is_same, |(documents, log)| RunName {
+        path: &log.path,
+        model: &log.display_model,
+        task: &log.task,
+        samples: *documents,
+    });
+    logs.extend(sized.into_iter().map(|(_, log)| log));
+    notes
 }
 
 /// A line and its number in the file.
@@ -311,8 +378,9 @@ fn filters_in(path: &Path) -> Result<Vec<String>, IngestError> {
         for numbered in batch {
             let mut spare = Vec::new();
             let line = parse_line(path, &numbered, &mut spare)?;
-            if !filters.iter().any(|filter| *filter == line.filter) {
-                filters.push(line.filter.into_owned());
+            let filter = line.filter.unwrap_or(Cow::Borrowed(NO_FILTER));
+            if !filters.iter().any(|known| *known == filter) {
+                filters.push(filter.into_owned());
             }
         }
     }

@@ -5,6 +5,9 @@ use sha2::{Digest, Sha256};
 
 use super::score::Threshold;
 
+/// The finish reason of a response where the log has none.
+pub const UNKNOWN_FINISH: &str = "unknown";
+
 /// The properties that all samples of a log share.
 #[derive(Debug, Clone)]
 pub struct LogInfo {
@@ -30,7 +33,7 @@ pub struct LogInfo {
     pub score: String,
     /// The lowest score of a correct answer.
     pub threshold: Threshold,
-    /// Whether the log records which responses were truncated.
+    /// Whether the log records which responses were truncated, except those with the finish reason `unknown`.
     pub is_truncation_known: bool,
 }
 
@@ -49,7 +52,7 @@ pub struct LogSample<'a> {
     pub guess: f64,
     /// Whether the answer was truncated.
     pub is_truncated: bool,
-    /// Finish reason; `unknown` if the log does not record it.
+    /// Finish reason; [`UNKNOWN_FINISH`] if the log does not record it.
     pub finish: String,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,

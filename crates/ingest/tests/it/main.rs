@@ -2,4 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod dataset_layouts;
+mod mixed_logs;
 mod tabular_reader;

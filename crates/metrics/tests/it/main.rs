@@ -2,4 +2,5 @@
 
 mod corpora;
 mod metrics;
+mod scaling;
 mod steps;

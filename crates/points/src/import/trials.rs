@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use reasonscape_cache::{Cache, Entry, Importer, Response, Watermark};
 use reasonscape_core::{CacheKey, EntryId};
 use reasonscape_core::{Json, Outcome, cache_key, canonical_json};
-use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, skip_reason};
+use reasonscape_ingest::logs::{Log, LogInfo, LogSample, ReadEnd, SampleResult, UNKNOWN_FINISH, skip_reason};
 use reasonscape_providers::Usage;
 use reasonscape_stats::Confidence;
 use reasonscape_stats::design_effect::ClusteredRate;
@@ -149,7 +149,7 @@ impl TrialBuilder {
         })
     }
 
-    fn provenance(&self) -> Provenance {
+    fn provenance(&self, is_truncation_known: bool) -> Provenance {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let text = |text: &str| Json::String(text.to_owned());
         Provenance {
@@ -166,7 +166,7 @@ impl TrialBuilder {
             ])),
             mark: Watermark::default(),
             source: format!("{}: {}", self.info.tool, self.info.file_name),
-            truncation: self.truncation(),
+            truncation: if is_truncation_known { Truncation::Known } else { Truncation::Unknown },
             entries: None,
             max_tokens: None,
             damaged: None,
@@ -174,16 +174,12 @@ impl TrialBuilder {
         }
     }
 
-    fn truncation(&self) -> Truncation {
-        if self.info.is_truncation_known { Truncation::Known } else { Truncation::Unknown }
-    }
-
     fn unit(self, log: &Log, summary: IngestSummary) -> ImportedUnit {
         let n = summary.counts.n;
         let mean = |sum: f64| (n > 0).then(|| sum / n as f64);
         let accuracy = summary.accuracy.interval(Confidence::P95);
         ImportedUnit {
-            truncation_known: self.info.is_truncation_known,
+            truncation_known: summary.is_truncation_known,
             eval: self.eval,
             task: self.info.task,
             log: log.path().to_owned(),
@@ -211,6 +207,8 @@ struct IngestSummary {
     partial: u64,
     truncated_correct: u64,
     implausible_usage: u64,
+    /// Whether the log records of every trial whether it was truncated.
+    is_truncation_known: bool,
     skipped: BTreeMap<&'static str, u64>,
 }
 
@@ -254,7 +252,8 @@ pub(super) fn ingest(
             (_, Err(error)) => Err(error),
             (Ok(ReadEnd::Stopped), _) => Ok(None),
             (Ok(ReadEnd::Complete), Ok(writer)) => {
-                writer.finish(&builder.provenance(), log.planned_trials()).map(Some)
+                let provenance = builder.provenance(writer.summary.is_truncation_known);
+                writer.finish(&provenance, log.planned_trials()).map(Some)
             }
         }
     })?;
@@ -291,6 +290,7 @@ impl TrialWriter {
                 partial: 0,
                 truncated_correct: 0,
                 implausible_usage: 0,
+                is_truncation_known: builder.info.is_truncation_known,
                 skipped: BTreeMap::new(),
             },
         })
@@ -319,6 +319,7 @@ impl TrialWriter {
                         summary.implausible_usage += u64::from(has_implausible_usage);
                         let [n, correct] = self.problems.entry(trial.index).or_default();
                         (*n, *correct) = (*n + 1, *correct + u64::from(is_correct));
+                        summary.is_truncation_known &= trial.finish != UNKNOWN_FINISH;
                         summary.partial += u64::from(score != 0.0 && score != 1.0);
                         summary.truncated_correct +=
                             u64::from(is_correct && trial.status == Outcome::Truncated);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use crate::error::ApiError;
-use reasonscape_ingest::dataset_reader::DatasetFormat;
+use reasonscape_ingest::dataset_reader::{DatasetFormat, TargetExtraction};
 
 /// Maximum number of models per run.
 const MAX_MODELS: usize = 100;
@@ -229,7 +229,9 @@ impl CreateRunRequest {
             Regex::new(text)
                 .map_err(|error| ApiError::bad_request(format_args!("invalid `target_regex`: {error}")))
         };
-        Ok(DatasetFormat { columns, target: self.target_regex.as_ref().map(compile).transpose()? })
+        let target = self.target_regex.as_ref().map(compile).transpose()?;
+        let target = target.map_or(TargetExtraction::Whole, TargetExtraction::Regex);
+        Ok(DatasetFormat { columns, target, ..DatasetFormat::default() })
     }
 
     /// The text of the study.toml; `source_line` is the line that names the suite or the dataset.

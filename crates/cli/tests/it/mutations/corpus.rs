@@ -50,6 +50,46 @@ pub(super) fn lines(folder: &str) -> Vec<Sample> {
     text.lines().map(|line| Sample { name: folder.to_owned(), bytes: line.into() }).collect()
 }
 
+/// The cases of the corpus of scored replies.
+fn scored_cases() -> Vec<serde_json::Value> {
+    let corpus = files("crates/core/tests/corpus", "jsonl").remove(0);
+    let text = String::from_utf8(corpus.bytes).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A target and a reply in each.
+pub(super) fn replies() -> Vec<Sample> {
+    let pair = |case: &serde_json::Value| {
+        format!("{}\n{}", case["target"].as_str().unwrap(), case["reply"].as_str().unwrap())
+    };
+    scored_cases()
+        .iter()
+        .map(|case| Sample { name: "reply".to_owned(), bytes: pair(case).into_bytes() })
+        .collect()
+}
+
+/// Two formulas in each.
+pub(super) fn formulas() -> Vec<Sample> {
+    let mut samples = replies();
+    let cases = scored_cases();
+    let mut is_math = cases.iter().map(|case| case["scorer"] == "math");
+    samples.retain(|_| is_math.next().unwrap_or(false));
+    samples
+}
+
+/// Reasoning with equations.
+pub(super) fn reasoning() -> Vec<Sample> {
+    let mut samples = files("crates/metrics/tests/fixtures/equations", "*");
+    samples.extend(files("crates/metrics/tests/fixtures", "tsv"));
+    // Single lines, so that a change of one matters, and all of them together.
+    let lines = samples.iter().flat_map(|sample| {
+        let text = String::from_utf8_lossy(&sample.bytes).into_owned();
+        text.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>()
+    });
+    let lines: Vec<Sample> = lines.map(|bytes| Sample { name: "reasoning".to_owned(), bytes }).collect();
+    [samples, lines].concat()
+}
+
 /// Parquet files with texts, numbers and lists, with each kind of compression.
 pub(super) fn parquet_files() -> Vec<Sample> {
     use parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};

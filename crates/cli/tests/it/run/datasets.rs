@@ -9,7 +9,7 @@ use reasonscape_test_support::python;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::test_env::{Run, reasonscape};
+use crate::test_env::{Run, assert_rejected, reasonscape, start_server};
 
 /// How each of the examples is to be read.
 const WORD_PROBLEMS: &[&str] = &["--map", "input=question,target=answer", "--target-regex", "#### (.*)"];
@@ -276,11 +276,10 @@ fn reports_every_invalid_line_and_writes_nothing() {
     let run = env.run(&file, &["sim-p1"], &[]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     for says in [
-        "5 lines are invalid; no requests were sent",
+        "4 lines are invalid; no requests were sent",
         "line 2: not JSON",
         "line 3: `id` `a` is also used in line 1",
         "line 4: missing field `target` (found `id`, `input`)",
-        "line 5: no `id`, though other lines have one",
         "line 6: `input` is empty",
     ] {
         assert!(run.stderr.contains(says), "`{says}` is not in: {}", run.stderr);
@@ -305,6 +304,97 @@ fn reports_every_invalid_line_and_writes_nothing() {
     let missing = env.run(Path::new("none.jsonl"), &["sim-p1"], &[]);
     assert!(missing.code != 0 && missing.stderr.contains("none.jsonl"), "{missing:?}");
     assert!(!env.study().exists());
+}
+
+/// Runs a simulated model that knows every answer, and one that knows none, on a dataset that both read themselves.
+fn oracle(path: &Path, arguments: &[&str], notes: &[&str]) -> Value {
+    let path = path.to_str().unwrap();
+    let (mut child, url) = start_server(
+        &[&["simulate", "--port", "0", "--suite", "quick", "--dataset", path], arguments].concat(),
+        &[],
+    );
+    let folder = TempDir::new().unwrap();
+    let study = folder.path().join("study");
+    let run = reasonscape(
+        &[
+            &["run", path, "--base-url", &url, "--into", study.to_str().unwrap(), "--format", "json"],
+            &["--model", "sim-p1.0", "--model", "sim-p0.0"][..],
+            arguments,
+        ]
+        .concat(),
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(run.code, 0, "{run:?}");
+    for note in notes {
+        assert!(run.stderr.contains(note), "`{note}` is not in: {}", run.stderr);
+    }
+    let said: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(of(&said, "sim-p1.0")["accuracy"], 1.0, "{said}");
+    said
+}
+
+#[test]
+fn runs_public_layouts_as_they_are() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    };
+    let solutions = file(
+        "solutions.jsonl",
+        "{\"question\": \"Halve it.\", \"answer\": \"So $\\\\boxed{\\\\frac{1}{2}}$.\"}\n{\"question\": \"?\", \"answer\": \"none\"}\n",
+    );
+    let arguments = ["--map", "input=question,target=answer", "--target", "boxed", "--skip-bad"];
+    let said = oracle(
+        &solutions,
+        &arguments,
+        &["a line is invalid and left out", r"line 2: the target `none` has no `\boxed{…}`"],
+    );
+    assert_eq!((&of(&said, "sim-p1.0")["n"], &of(&said, "sim-p0.0")["accuracy"]), (&json!(1), &json!(0.0)));
+
+    let table = file("table.csv", "Which is a fruit?,spade,pear,B\nWhich is a tool?,hammer,plum,A\n");
+    let columns = ["--columns", "question,one,two,key", "--map", "input=question,options=one+two,target=key"];
+    assert_eq!(of(&oracle(&table, &columns, &[]), "sim-p1.0")["n"], 2);
+
+    for (part, lines) in [("main/train", 5), ("main/test", 3), ("other/test", 2)] {
+        let rows: String = (0..lines)
+            .map(|n| format!("{{\"question\": \"{part} {n}?\", \"answer\": \"So #### {n}\"}}\n"))
+            .collect();
+        file(&format!("mine/{part}.jsonl"), &rows);
+    }
+    let mine = folder.path().join("mine");
+    let notes = ["reading split `test` of subset `main`", "looks like GSM8K"];
+    assert_eq!(of(&oracle(&mine, &["--subset", "main"], &notes), "sim-p1.0")["n"], 3);
+    let train = ["--subset", "main", "--split", "train"];
+    assert_eq!(of(&oracle(&mine, &train, &["reading split `train`"]), "sim-p1.0")["n"], 5);
+    let refused =
+        reasonscape(&["run", mine.to_str().unwrap(), "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]);
+    assert_rejected(&refused, &["several subsets: `main`, `other`", "--subset main"]);
+}
+
+#[test]
+fn extends_a_study_that_was_made_before_layouts_were_recognized() {
+    let env = DatasetEnv::word_problems();
+    let rows = "{\"question\": \"Which?\", \"options\": [\"A)pear\", \"B)plum\"], \"correct\": \"A\"}\n";
+    let file = env.file("old.jsonl", rows);
+    fs::create_dir(env.study()).unwrap();
+    // As it was read then: options with their labels.
+    let copy =
+        "{\"id\":\"1\",\"input\":\"Which?\",\"options\":[\"A)pear\",\"B)plum\"],\"target\":\"A)pear\"}\n";
+    fs::write(env.study().join("old.jsonl"), copy).unwrap();
+    let study = format!(
+        "dataset = \"old.jsonl\"\n[[eval]]\nmodel = \"sim-p1\"\nbase_url = \"{}\"\n",
+        env.server.base_url()
+    );
+    fs::write(env.study().join("study.toml"), study).unwrap();
+    let map = ["--map", "input=question,target=correct"];
+    let run = env.run(&file, &["sim-p0"], &map);
+    assert!(run.stderr.contains("the questions are read as when this study was made"), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(env.answers()[0]["options"], json!(["A)pear", "B)plum"]));
 }
 
 #[test]

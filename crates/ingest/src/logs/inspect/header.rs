@@ -21,6 +21,7 @@ pub(super) struct Header {
     pub(super) task_version: u32,
     /// Number of planned trials.
     pub(super) planned: Option<u64>,
+    epochs: u64,
     status: Option<String>,
     generation: BTreeMap<String, Value>,
     scores: Vec<RawScore>,
@@ -152,7 +153,8 @@ impl Header {
                 .as_u64()
                 .and_then(|version| u32::try_from(version).ok())
                 .unwrap_or(0),
-            planned: ids.map(|ids| ids.len() as u64 * config.epochs.unwrap_or(1)),
+            planned: ids.map(|ids| (ids.len() as u64).saturating_mul(config.epochs.unwrap_or(1))),
+            epochs: config.epochs.unwrap_or(1),
             status: raw.status,
             generation: raw.plan.and_then(|plan| plan.config).unwrap_or_default(),
             scores,
@@ -186,7 +188,10 @@ impl Header {
             let is_part = |(scorer, part)| score.name == part && score.scorer.as_deref() == Some(scorer);
             score.name == chosen.name || chosen.part.is_some_and(is_part)
         };
-        let is_mean = |score: &&RawScore| score.reducer.as_deref().is_none_or(|reducer| reducer == "mean");
+        // With one epoch every reducer leaves the scores as they are.
+        let is_mean = |score: &&RawScore| {
+            self.epochs == 1 || score.reducer.as_deref().is_none_or(|reducer| reducer == "mean")
+        };
         let score = self.scores.iter().filter(is_it).find(is_mean)?;
         let metric = ["accuracy", "mean"].iter().find_map(|name| score.metrics.get(*name));
         let only = || if score.metrics.len() == 1 { score.metrics.values().next() } else { None };

@@ -11,7 +11,7 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::logs::sample::{DocumentId, LogSample, document_index};
+use crate::logs::sample::{DocumentId, LogSample, UNKNOWN_FINISH, document_index};
 use crate::logs::score::{score_of_word, skip_reason};
 
 /// A scorer and, where its scores have several parts, one of them: `match`, `graded.exact`. Scorer names may contain
@@ -232,7 +232,7 @@ impl Sample<'_> {
         let completion = output.and_then(|output| output.completion.as_deref());
         let reply =
             completion.or_else(|| message.map(|message| message.content.text.as_str())).unwrap_or_default();
-        let stop = choice.and_then(|choice| choice.stop_reason.as_deref()).unwrap_or("unknown");
+        let stop = choice.and_then(|choice| choice.stop_reason.as_deref()).unwrap_or(UNKNOWN_FINISH);
         let is_truncated = matches!(stop, "max_tokens" | "model_length" | "length");
         let usage = self.usage(model);
         let tokens = |count: fn(&Usage) -> Option<u64>| usage.and_then(count);

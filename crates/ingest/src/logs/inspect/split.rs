@@ -14,15 +14,29 @@ pub(super) const BATCH_BYTES: usize = 16 << 20;
 /// The parts of a log that its header needs.
 const HEADER: [&str; 4] = ["status", "eval", "plan", "results"];
 
-/// Whether a file looks like a log: an object whose first keys are those of Inspect.
+/// Keys of a log that may stand before `eval`, in its own order or sorted.
+const BEFORE_EVAL: [&str; 8] =
+    ["version", "status", "error", "etag", "attachments", "config_source", "_version", "$schema"];
+/// How much of a file is searched for the first keys.
+const MAX_SEARCHED_BYTES: u64 = 1 << 20;
+
+/// Whether a file looks like a log: an object with `eval` among its first keys.
 pub(super) fn is_log(path: &Path) -> bool {
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
-    let start = String::from_utf8_lossy(&start);
-    read.is_ok()
-        && start.trim_start().starts_with('{')
-        && start.contains("\"version\"")
-        && start.contains("\"eval\"")
+    let Ok(file) = File::open(path) else { return false };
+    let mut scanner =
+        Scanner { reader: BufReader::new(file.take(MAX_SEARCHED_BYTES)), at: 0, is_first: true };
+    let mut find = || -> Result<bool, ScanError> {
+        scanner.expect(b'{')?;
+        while let Some(key) = scanner.key()? {
+            match key.as_str() {
+                "eval" => return Ok(scanner.skip_space()? == Some(b'{')),
+                known if BEFORE_EVAL.contains(&known) => scanner.value(None)?,
+                _ => return Ok(false),
+            }
+        }
+        Ok(false)
+    };
+    find().unwrap_or(false)
 }
 
 /// A sample with a name for messages.

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::logs::sample::{DocumentId, LogSample, document_index};
+use crate::logs::sample::{DocumentId, LogSample, UNKNOWN_FINISH, document_index};
 use crate::logs::score::{score_of_word, skip_reason};
 
 /// lm-eval's placeholder if the filter's regular expression does not match.
@@ -17,7 +17,8 @@ const INVALID: &str = "[invalid]";
 
 /// A line, with its larger parts not parsed yet.
 pub(super) struct Line<'a> {
-    pub(super) filter: Cow<'a, str>,
+    /// `None` before lm-eval 0.4.7.
+    pub(super) filter: Option<Cow<'a, str>>,
     doc_id: &'a RawValue,
     target: Value,
     arguments: Value,
@@ -46,7 +47,7 @@ impl<'de> Visitor<'de> for LineVisitor {
         let missing = |name| <M::Error as serde::de::Error>::missing_field(name);
         let mut doc_id = None;
         let mut line = Line {
-            filter: Cow::Borrowed("none"),
+            filter: None,
             doc_id: RawValue::NULL,
             target: Value::Null,
             arguments: Value::Null,
@@ -62,7 +63,7 @@ impl<'de> Visitor<'de> for LineVisitor {
                 "arguments" => line.arguments = members.next_value()?,
                 "resps" => line.replies = members.next_value()?,
                 "filtered_resps" => line.filtered = members.next_value()?,
-                "filter" => line.filter = members.next_value::<Name<'de>>()?.0,
+                "filter" => line.filter = Some(members.next_value::<Name<'de>>()?.0),
                 "metrics" => line.metrics = members.next_value()?,
                 "doc" | "doc_hash" | "prompt_hash" | "target_hash" => {
                     members.next_value::<IgnoredAny>()?;
@@ -169,7 +170,7 @@ impl Line<'_> {
             score,
             guess,
             is_truncated: false,
-            finish: if is_likelihood { "weighed" } else { "unknown" }.to_owned(),
+            finish: if is_likelihood { "weighed" } else { UNKNOWN_FINISH }.to_owned(),
             prompt_tokens: None,
             completion_tokens: None,
             reasoning_tokens: None,

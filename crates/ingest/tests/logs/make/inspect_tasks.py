@@ -3,7 +3,7 @@
 import inspect_ai.log._log
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig
+from inspect_ai.model import GenerateConfig, ModelOutput
 from inspect_ai.scorer import Score, accuracy, choice, match, mean, scorer, stderr
 from inspect_ai.solver import Generate, TaskState, generate, multiple_choice, solver
 
@@ -88,6 +88,23 @@ def fall():
     """Two samples end in an error."""
     return Task(dataset=sums(lambda i: i + 1), solver=stumble(), scorer=match("end", numeric=True),
                 fail_on_error=False)
+
+
+@solver
+def recall():
+    """Answers from elsewhere, of which nobody knows why they ended."""
+
+    async def solve(state: TaskState, generate: Generate):
+        state.output = ModelOutput.from_content("recalled", f"The answer is {len(state.input_text)}", stop_reason="unknown")
+        return state
+
+    return solve
+
+
+@task
+def borrowed():
+    """Stop reasons are unknown."""
+    return Task(dataset=sums(lambda i: i + 1), solver=recall(), scorer=match("end", numeric=True))
 
 
 @task

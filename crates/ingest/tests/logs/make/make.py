@@ -8,6 +8,8 @@ without it that one log is left as it is. No request leaves the machine, and not
 """
 
 import argparse
+import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -70,17 +72,19 @@ def chunked(log, place):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--old-inspect")
-    parser.add_argument("--only", choices=["lm-eval", "inspect"])
+    parser.add_argument("--only", choices=["lm-eval", "inspect", "mixed"])
     options = parser.parse_args()
     os.environ.update(OFFLINE)
     address = server.start()
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         shutil.copytree(HERE, work, dirs_exist_ok=True)
-        if options.only != "inspect":
+        if options.only in (None, "lm-eval"):
             make_lm_eval(work, address)
-        if options.only != "lm-eval":
+        if options.only in (None, "inspect"):
             make_inspect(work, address, options.old_inspect)
+        if options.only in (None, "mixed"):
+            make_mixed(work, address)
 
 
 def make_lm_eval(work, address):
@@ -111,6 +115,41 @@ def make_inspect(work, address, old):
     chunked(LOGS / "inspect" / "huge.eval", LOGS / "inspect" / "chunked.eval")
     if old:
         inspect(old, work, address, "pick", "large", "deflated.eval", "--epochs", "2", "--limit", "6")
+
+
+def make_mixed(work, address):
+    """Folders as they grow: runs of several sizes, logs that can't be imported, and files that are no logs."""
+    new, place = sys.executable, LOGS / "inspect-mixed"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    inspect(new, work, address, "add", "small", "../inspect-mixed/full.eval", "--epochs-reducer", "mode")
+    inspect(new, work, address, "add", "small", "../inspect-mixed/short.eval", "--limit", "2")
+    inspect(new, work, address, "pick", "small", "../inspect-mixed/unscored.eval", "--no-score", "--limit", "2")
+    inspect(new, work, address, "borrowed", "large", "../inspect-mixed/borrowed.json", "--log-format", "json", "--limit", "4")
+    inspect(new, work, address, "add", "large", "../inspect-mixed/sorted.json", "--log-format", "json", "--limit", "4")
+    # Rewritten by the scripts that people keep beside their logs.
+    log = json.loads((place / "sorted.json").read_text())
+    log.pop("version")
+    (place / "sorted.json").write_text(json.dumps(log, sort_keys=True))
+    subprocess.run([str(pathlib.Path(new).parent / "inspect"), "view", "bundle", "--log-dir", str(place),
+                    "--output-dir", "bundle"], cwd=work, check=True, stdout=subprocess.DEVNULL)
+    [index] = (work / "bundle").rglob("listing.json")
+    shutil.copy(index, place / "listing.json")
+    whole = (place / "full.eval").read_bytes()
+    (place / "cut.eval").write_bytes(whole[: len(whole) // 2])
+    (place / "pointer.eval").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(whole).hexdigest()}\nsize {len(whole)}\n")
+
+    out = pathlib.Path("..") / "lm-eval-mixed"
+    text = ("local-completions", "model=small,base_url=ADDRESS/completions,tokenizer_backend=None")
+    lm_eval(work, address, text, "small_sums", "--log_samples", "--limit", "8", out=out)
+    lm_eval(work, address, text, "small_sums", "--log_samples", "--limit", "2", out=out)
+    lm_eval(work, address, ("dummy", "pretrained=dummy/one"), "small_perplexity", "--log_samples", "--limit", "2", out=out)
+    shutil.rmtree(LOGS / "lm-eval-mixed", ignore_errors=True)
+    shutil.copytree(work / "lm-eval-mixed", LOGS / "lm-eval-mixed")
+    [*_, last] = sorted((LOGS / "lm-eval-mixed").rglob("samples_small_sums_*.jsonl"))
+    broken = last.with_name("samples_small_broken_2026-01-01T00-00-00.000000.jsonl")
+    broken.write_text(last.read_text()[:-200])
 
 
 if __name__ == "__main__":
