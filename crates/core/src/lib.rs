@@ -18,6 +18,7 @@
 //! ```
 
 mod answer;
+pub mod check;
 mod dataset;
 mod extract;
 mod json;

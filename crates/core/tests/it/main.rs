@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod check;
 mod difficulty;
 mod extract;
 mod math;
