@@ -145,7 +145,7 @@ impl Source<'_> {
     }
 
     fn task(&self, name: &Spanned<String>) -> Result<Arc<dyn Task>, SuiteError> {
-        tasks::shared(name.get_ref()).cloned().ok_or_else(|| {
+        tasks::shared(name.get_ref(), None).cloned().ok_or_else(|| {
             let known: Vec<&str> = tasks::all().map(Task::name).collect();
             let hint = closest(name.get_ref(), &known)
                 .map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
@@ -235,7 +235,9 @@ fn error_at(
 ) -> std::ops::Range<usize> {
     let name = match error {
         ParamError::Unknown { name, .. } => Some(name.as_str()),
-        ParamError::Invalid { name, .. } | ParamError::Impossible { name, .. } => Some(*name),
+        ParamError::Invalid { name, .. }
+        | ParamError::Impossible { name, .. }
+        | ParamError::Ineffective { name, .. } => Some(*name),
         ParamError::NotAnObject { .. } => None,
     };
     name.and_then(|name| base.and_then(|base| base.get(name)).or_else(|| raw.params.get(name)))

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::Version;
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 use lanes::{Kind, Lanes};
@@ -10,8 +11,8 @@ use wording::{VEHICLES, Wording};
 mod lanes;
 mod wording;
 
-/// The task.
-pub(super) struct Cars;
+/// The task in a version.
+pub(super) struct Cars(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("entities", Dimension::Length, [3, 12, 6], "how many vehicles there are"),
@@ -27,19 +28,28 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::int("distractors", Dimension::Interference, [0, 20, 2], "how many sentences move nothing"),
 ];
 
-/// A place can be guessed by who knows the number of vehicles, so it is asked for only where there are many.
+/// A place can be guessed by who knows the number of vehicles, so version 1 asks for it only where there are many.
 const MIN_ENTITIES_FOR_SLOT_QUESTION: usize = 6;
 
 impl Task for Cars {
     fn name(&self) -> &'static str {
-        "cars"
+        self.0.of(["cars", "cars@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
-        "Follow vehicles that change places in lanes, and tell which one is at a place (a choice among all of \
-         them) or, in half of the tests with six vehicles or more, at which place one is (written in). Harder \
-         with more vehicles, lanes and instructions, with swaps, insertions, rotations and conditions, and with \
-         sentences that move nothing."
+        self.0.of([
+            "Follow vehicles that change places in lanes, and tell which one is at a place (a choice among all of \
+             them) or, in half of the tests with six vehicles or more, at which place one is (written in). Harder \
+             with more vehicles, lanes and instructions, with swaps, insertions, rotations and conditions, and with \
+             sentences that move nothing.",
+            "Follow vehicles that change places in lanes, and tell which of them is at a place in the end. Harder \
+             with more vehicles, lanes and instructions, with swaps, insertions, rotations and conditions, and with \
+             sentences that move nothing.",
+        ])
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -47,7 +57,10 @@ impl Task for Cars {
     }
 
     fn answer_type(&self) -> AnswerType {
-        AnswerType::Integer
+        match self.0 {
+            Version::V1 => AnswerType::Integer,
+            Version::V2 => AnswerType::Choice,
+        }
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
@@ -78,7 +91,8 @@ impl Task for Cars {
 
         let subject = choose_subject(&start, &state, entities, rng);
         let slot = state.slot(subject);
-        if entities >= MIN_ENTITIES_FOR_SLOT_QUESTION && rng.random() < 0.5 {
+        let asks_for_slot = self.0 == Version::V1 && entities >= MIN_ENTITIES_FOR_SLOT_QUESTION;
+        if asks_for_slot && rng.random() < 0.5 {
             let _ = write!(
                 prompt,
                 "\nAt which place is the {} in the end? The answer is one integer.",
@@ -91,7 +105,7 @@ impl Task for Cars {
         rng.shuffle(&mut options);
         let right = options.iter().position(|option| *option == subject).expect("every vehicle is an option");
         let options: Vec<String> = options.into_iter().map(|option| names[option].to_owned()).collect();
-        write_options(&options, &mut prompt);
+        write_options(self.0, &options, &mut prompt);
         Test::choice(prompt, options, right)
     }
 }
