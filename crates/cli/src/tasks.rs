@@ -1,5 +1,7 @@
 //! `reasonscape tasks`: the tasks and their parameters.
 
+mod check;
+
 use reasonscape_core::{Range, Task, closest, json_schema, tasks};
 use serde_json::{Value, json};
 
@@ -14,8 +16,11 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// depth (structure), interference (attention), format (notation) or multi-step (sequence).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape tasks\n  reasonscape tasks arithmetic\n  \
-    reasonscape tasks arithmetic --schema")]
+    reasonscape tasks arithmetic --schema\n  reasonscape tasks check r12")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Tasks {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Task to show [default: list all].
     name: Option<String>,
     /// Print the JSON Schema of the parameters.
@@ -23,8 +28,16 @@ pub(super) struct Tasks {
     schema: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Check(check::Check),
+}
+
 impl Tasks {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        if let Some(Action::Check(check)) = self.action {
+            return check.run(global);
+        }
         match self.name {
             None => list(global),
             Some(name) if self.schema => print_text(&format!("{:#}\n", json_schema(find(&name)?))),

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count: usize = arguments[1].parse()?;
     let only = arguments.get(2);
     let points: Vec<_> =
-        suite.points().into_iter().filter(|p| only.is_none_or(|only| p.task.name() == only)).collect();
+        suite.points().into_iter().filter(|p| only.is_none_or(|only| p.task.family() == only)).collect();
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<Option<PointCheck>>> = Mutex::new(vec![None; points.len()]);
     std::thread::scope(|scope| {

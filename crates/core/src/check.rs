@@ -92,7 +92,7 @@ pub struct TaskPoint<'a> {
 
 impl Source for TaskPoint<'_> {
     fn task(&self) -> &str {
-        self.task.name()
+        self.task.family()
     }
 
     fn version(&self) -> u32 {

@@ -54,7 +54,7 @@ pub(super) fn tricks(task: &str) -> &'static [Trick] {
                 ]
             }
         }
-        "cars" => const { &[blind("nothing changed", unmoved_vehicle)] },
+        "cars" => const { &[blind("nothing changed", unmoved_vehicle), blind("last mover", last_mover)] },
         "brackets" => const { &[blind("last three brackets", last_brackets)] },
         "dates" => const { &[blind("start date", start_date)] },
         "sort" => const { &[blind("as shown", as_shown)] },
@@ -285,6 +285,16 @@ fn unmoved_vehicle(problem: &Problem) -> Clue {
         }
     });
     answer.map_or(Clue::None, Clue::Answer)
+}
+
+/// The vehicle that the last instruction moves.
+fn last_mover(problem: &Problem) -> Clue {
+    let is_move = |line: &&str| line.contains(" moves to the ") || line.ends_with(" swap places.");
+    let first_named = |line: &str| {
+        let position = |option: &&String| mentions(line, option).next().map_or(usize::MAX, |at| at.start);
+        problem.options.iter().filter(|option| position(option) < usize::MAX).min_by_key(position).cloned()
+    };
+    problem.prompt.lines().rfind(is_move).and_then(first_named).map_or(Clue::None, Clue::Answer)
 }
 
 fn last_brackets(problem: &Problem) -> Clue {

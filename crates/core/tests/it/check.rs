@@ -4,7 +4,7 @@ use reasonscape_core::check::{PointCheck, Problem, Report, Source, Stream, TaskP
 use reasonscape_core::{Json, Params, PyRandom, tasks};
 
 fn check(task: &str, params: &str, count: usize) -> PointCheck {
-    let task = tasks::by_name(task).unwrap();
+    let task = tasks::by_name(&format!("{task}@1")).unwrap();
     let params = Params::new(task, &Json::parse(params).unwrap()).unwrap();
     PointCheck::new(&TaskPoint { task, params: &params }, count, 0, None)
 }
@@ -22,7 +22,12 @@ fn finds_the_shortcuts_of_version_1() {
         ("shapes", "{}", "number of corners", 0.55..0.72),
         ("letters", r#"{"words": 4, "letters": 1, "confounders": 0}"#, "constant", 0.2..0.3),
         ("brackets", r#"{"length": 12, "max_depth": 2, "kinds": 2}"#, "last three brackets", 0.4..0.9),
-        ("cars", r#"{"entities": 12, "lanes": 6, "moves": 1}"#, "last to act", 0.3..0.46),
+        (
+            "cars",
+            r#"{"entities": 12, "lanes": 6, "moves": 1, "complexity": "move"}"#,
+            "last mover",
+            0.3..0.46,
+        ),
         ("shuffle", r#"{"entities": 3, "depth": 4}"#, "nothing changed", 0.45..0.56),
         ("objects", r#"{"distractor_ratio": 0.0}"#, "sum of all numbers", 0.999..1.001),
         (
