@@ -2,6 +2,10 @@
 
 use reasonscape_stats::{Confidence, Counters, Event, Interval, Mode};
 
+/// Guess-corrected accuracy from which the C intervals cover as documented (`docs/coverage.md`: from p = 0.8 on at least
+/// 93 %), so that a difference in width says nothing.
+const MIN_KNOWN: f64 = 0.8;
+
 /// The calibrated mode and its interval, if the interval of a C mode is too narrow. That happens near chance, where C
 /// subtracts the expected number of lucky guesses but ignores its variance.
 pub fn calibrated_near_chance(
@@ -15,5 +19,7 @@ pub fn calibrated_near_chance(
     let calibrated = Mode { event: Event::Calibrated, ..mode };
     let (narrow, calibrated_interval) =
         (mode.estimate(counters, confidence), calibrated.estimate(counters, confidence));
-    (narrow.margin() < 0.9 * calibrated_interval.margin()).then_some((calibrated, calibrated_interval))
+    let is_near_chance =
+        narrow.margin() < 0.9 * calibrated_interval.margin() && calibrated_interval.center() < MIN_KNOWN;
+    is_near_chance.then_some((calibrated, calibrated_interval))
 }

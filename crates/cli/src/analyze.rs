@@ -28,6 +28,7 @@ use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_stats::{Confidence, Mode};
 
 use self::plot::Plot;
+pub(super) use self::scores::print_summary as print_leaderboard;
 use super::Global;
 use super::study::study_folder;
 use crate::error::CliError;

@@ -17,7 +17,7 @@ use super::report::write_html_report;
 use super::run::run_and_score;
 use super::serve::Serve;
 use crate::error::CliError;
-use crate::output::{Format, Render, print, print_text};
+use crate::output::{Format, print, print_rendered};
 use reasonscape_analysis::tables::{Cell, Table};
 use reasonscape_analysis::{
     GroupBy, Pairwise, PointQuery, ScoreRow, TokensOptions, TokensRow, leaderboard, pairwise, tokens,
@@ -108,14 +108,14 @@ impl Demo {
         if global.format == Format::Json {
             let output =
                 DemoOutput { leaderboard: &board.rows, pairwise: &comparisons, finding: &finding, report };
-            print(global.format, &standings(&board), &output)?;
+            print(global, &standings(&board), &output)?;
         } else {
             global.caption("leaderboard: = is a tie; v2 is the score of the source document");
-            print_text(&standings(&board).render(global.format)?)?;
+            print_rendered(global, &standings(&board))?;
             global.caption(
                 "pairwise: `vs 2` is the win rate against number 2: the probability of being better on a task, averaged over tasks",
             );
-            print_text(&head_to_head(&comparisons).render(global.format)?)?;
+            print_rendered(global, &head_to_head(&comparisons))?;
             global.note(format_args!("finding: {finding}"));
         }
         write_html_report(&db, &query, "ReasonScape demo", report).await

@@ -203,7 +203,7 @@ impl Checks {
             };
             table.push(vec![Cell::text(sign), Cell::text(&check.what), Cell::text(&check.finding)]);
         }
-        print(global.format, &table, &self.checks)?;
+        print(global, &table, &self.checks)?;
         match self.checks.iter().filter(|check| check.state == CheckState::Wrong).count() {
             0 => Ok(()),
             1 => Err(CliError::Internal(anyhow::anyhow!("1 check failed; see the table for the fix"))),

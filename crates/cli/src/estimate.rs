@@ -78,7 +78,7 @@ impl Estimate {
                 Cell::text(truncated(mode.assumption)),
             ]);
         }
-        print(global.format, &table, &IntervalsByMode(estimates))?;
+        print(global, &table, &IntervalsByMode(estimates))?;
         if self.n == 0.0 {
             global.note("no data: without trials, accuracy may be anything from 0 to 1");
         }

@@ -99,7 +99,7 @@ fn report(evaluated: &Evaluated, global: Global) -> Result<(), CliError> {
             })
         })
         .collect();
-    print(global.format, &table, &json)?;
+    print(global, &table, &json)?;
     note_damage(evaluated, global);
     note_unmatched(evaluated, global);
     if evaluated.stopped {

@@ -237,7 +237,7 @@ fn units_table(imported: &Imported, is_csv: bool) -> Table {
 }
 
 fn report(imported: &Imported, global: Global) -> Result<(), CliError> {
-    print(global.format, &units_table(imported, global.format == Format::Csv), imported)?;
+    print(global, &units_table(imported, global.format == Format::Csv), imported)?;
     global
         .caption("`accuracy` (with its 95 % CI) and `mean score` are computed from the imported trials, `log says` is the mean reported in the log");
     let unknown: Vec<&str> =

@@ -41,7 +41,7 @@ impl Key {
                 Cell::text(&hashed),
             ]);
             let json = json!({ "task": task, "key": key, "base_seed": seed, "hashed": hashed });
-            return print(global.format, &table, &json);
+            return print(global, &table, &json);
         }
         let (hashed, key, seed) = (canonical_json(&value), cache_key(&value), base_seed(&value));
         if global.format == Format::Table {
@@ -51,7 +51,7 @@ impl Key {
         }
         let mut table = Table::new(&["key", "base_seed", "hashed"]);
         table.push(vec![Cell::text(&key), Cell::text(seed.to_string()), Cell::text(&hashed)]);
-        print(global.format, &table, &json!({ "key": key, "base_seed": seed, "hashed": hashed }))
+        print(global, &table, &json!({ "key": key, "base_seed": seed, "hashed": hashed }))
     }
 }
 

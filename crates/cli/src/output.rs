@@ -8,6 +8,7 @@ use reasonscape_core::escape_invisible;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
+use crate::Global;
 use crate::error::CliError;
 
 use reasonscape_analysis::tables::Table;
@@ -77,32 +78,38 @@ fn as_text(data: &Table) -> String {
         let min_width = u16::try_from(data.min_width(index) + 2).unwrap_or(u16::MAX);
         column.set_constraint(ColumnConstraint::LowerBoundary(comfy_table::Width::Fixed(min_width)));
     }
-    match data.columns().len() - shown {
-        0 => format!("{table}\n"),
-        1 => format!("{table}\n`--format csv` has 1 more column.\n"),
-        more => format!("{table}\n`--format csv` has {more} more columns.\n"),
-    }
+    format!("{table}\n")
 }
 
 /// Prints data as a table, or as JSON.
-pub(crate) fn print(format: Format, table: &Table, json: &impl Serialize) -> Result<(), CliError> {
-    let text = match format {
-        Format::Table | Format::Markdown | Format::Csv => table.render(format)?,
-        Format::Json => {
-            serde_json::to_string_pretty(json).map_err(|error| CliError::Internal(error.into()))? + "\n"
-        }
-    };
-    print_text(&text)
+pub(crate) fn print(global: Global, table: &Table, json: &impl Serialize) -> Result<(), CliError> {
+    if global.format == Format::Json {
+        let text = serde_json::to_string_pretty(json).map_err(|error| CliError::Internal(error.into()))?;
+        return print_text(&(text + "\n"));
+    }
+    print_rendered(global, table)
+}
+
+/// Prints a table, and notes the columns for which the terminal is too narrow.
+pub(crate) fn print_rendered(global: Global, table: &Table) -> Result<(), CliError> {
+    print_text(&table.render(global.format)?)?;
+    let shown = table.columns_that_fit(usize::from(terminal_width()));
+    match table.columns().len().saturating_sub(shown) {
+        0 => {}
+        1 => global.caption("`--format csv` has 1 more column"),
+        more => global.caption(format_args!("`--format csv` has {more} more columns")),
+    }
+    Ok(())
 }
 
 /// Prints rows as a table for display, as CSV with all columns, or as JSON.
 pub(crate) fn print_table(
-    format: Format,
+    global: Global,
     display: impl FnOnce() -> Table,
     export: impl FnOnce() -> Table,
     json: &impl Serialize,
 ) -> Result<(), CliError> {
-    print(format, &if format == Format::Csv { export() } else { display() }, json)
+    print(global, &if global.format == Format::Csv { export() } else { display() }, json)
 }
 
 /// Standard output. On a terminal, control characters are made visible, since names and answers of models may contain

@@ -44,7 +44,7 @@ impl Plan {
                 ));
             }
         }
-        print_table(global.format, || display_table(&forecasts), || export_table(&forecasts), &json)
+        print_table(global, || display_table(&forecasts), || export_table(&forecasts), &json)
     }
 }
 

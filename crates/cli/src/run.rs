@@ -20,7 +20,7 @@ use super::evaluate::{EVALUATE, note_damage, note_kept, note_unmatched};
 use super::study::{StudySelectionArgs, seed_belongs_to_study};
 use crate::error::CliError;
 use crate::metrics::print_dataset_summary;
-use crate::output::print_table;
+use crate::output::{Format, print_table};
 use crate::progress::ProgressLine;
 use crate::signals::on_interrupt;
 
@@ -28,7 +28,7 @@ use crate::signals::on_interrupt;
 ///
 /// Responses are cached as they arrive and cached requests are not sent again, so a run can be interrupted and resumed at
 /// any time. The first Ctrl-C waits for the requests in flight, the second exits at once. At the end the responses are
-/// scored, as by `reasonscape evaluate`.
+/// scored, as by `reasonscape evaluate`, and the leaderboard of the study is printed.
 ///
 /// A dataset is a file of questions with their answers (JSONL, CSV, TSV or Parquet) and needs `--model` and `--base-url`.
 /// A study is created for it in a new directory; the metrics of `reasonscape metrics` are printed and written to its
@@ -92,6 +92,9 @@ impl Run {
                     "wrote the answers, their metrics and per-answer measurements to `{}`",
                     results.display()
                 ));
+            } else if global.format == Format::Table && !scored.evaluated.stopped {
+                // The other formats stay one document.
+                super::wait_for(super::analyze::print_leaderboard(&study.dir, global))?;
             }
         }
         exit_status(&finished)
@@ -179,7 +182,7 @@ fn note_scored(study: &Study, scored: &Scored, global: Global) {
     }
     if !scored.evaluated.stopped {
         global.caption(format_args!(
-            "scored; `reasonscape analyze scores {}` shows the leaderboard",
+            "scored; `reasonscape analyze scores {}` shows the accuracy by task",
             study.dir.display()
         ));
     }
@@ -215,7 +218,7 @@ fn incomplete_message(summary: &RunSummary) -> String {
 
 fn print_summary(summary: &RunSummary, global: Global) -> Result<(), CliError> {
     let json: Vec<Value> = summary.evals.iter().map(as_json).collect();
-    print_table(global.format, || display_table(summary), || export_table(summary), &json)
+    print_table(global, || display_table(summary), || export_table(summary), &json)
 }
 
 /// What people look for first: a narrow terminal drops the columns at the end.

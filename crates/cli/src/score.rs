@@ -294,7 +294,7 @@ impl Score {
             (_, true) => task_table(&rows[0]),
             (_, false) => leaderboard_table(rows, method),
         };
-        if is_single { print(global.format, &table, &rows[0]) } else { print(global.format, &table, &rows) }?;
+        if is_single { print(global, &table, &rows[0]) } else { print(global, &table, &rows) }?;
         if self.mode() != Mode::C_P {
             global.note(format_args!(
                 "estimated by {}: only comparable with scores estimated by {0}",
@@ -361,7 +361,7 @@ fn rank_by_estimate(rows: &mut [Row]) {
 
 /// Prints how stable the margins are, and which models need more draws.
 pub(super) fn print_stability(rows: &[StabilityRow], global: Global) -> Result<(), CliError> {
-    print(global.format, &stability_table(rows, global.format == Format::Csv), &rows)?;
+    print(global, &stability_table(rows, global.format == Format::Csv), &rows)?;
     let unstable: Vec<String> =
         rows.iter().filter(|row| !row.is_stable_by_default()).map(|row| row.name.clone()).collect();
     if unstable.is_empty() {

@@ -12,7 +12,7 @@ use super::Global;
 use super::study::study_folder;
 use crate::error::CliError;
 use crate::output::write_file;
-use crate::output::{Format, Render, print_text};
+use crate::output::{Format, print_rendered};
 use reasonscape_analysis::tables::{Cell, Table};
 
 /// Query a study with SQL
@@ -85,7 +85,7 @@ impl Sql {
             (Some(path), _) => write_parquet(result, path, global).await,
             (None, Format::Json) => print_json(result).await,
             (None, Format::Csv) => print_csv(result).await,
-            (None, format) => print_table(result, format, global).await,
+            (None, _) => print_table(result, global).await,
         }
     }
 }
@@ -148,7 +148,7 @@ fn cell_text(value: &Value) -> String {
     }
 }
 
-async fn print_table(mut result: QueryResult, format: Format, global: Global) -> Result<(), CliError> {
+async fn print_table(mut result: QueryResult, global: Global) -> Result<(), CliError> {
     let mut table = Table::new(&result.columns());
     let mut rows_shown = 0;
     'all: while let Some(rows) = result.next().await? {
@@ -163,7 +163,7 @@ async fn print_table(mut result: QueryResult, format: Format, global: Global) ->
             rows_shown += 1;
         }
     }
-    print_text(&table.render(format)?)
+    print_rendered(global, &table)
 }
 
 fn cell(value: &Value) -> Cell {

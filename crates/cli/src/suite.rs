@@ -142,7 +142,7 @@ fn show(suite: &Suite, global: Global) -> Result<(), CliError> {
         "manifolds": manifolds,
     });
     global.caption(format_args!("{}: {}", suite.name, suite.description));
-    print(global.format, &table, &json)
+    print(global, &table, &json)
 }
 
 fn count(suite: &Suite, global: Global) -> Result<(), CliError> {
@@ -164,9 +164,5 @@ fn count(suite: &Suite, global: Global) -> Result<(), CliError> {
         .iter()
         .map(|(task, (points, tests))| (*task, json!({ "points": points, "tests": tests })))
         .collect();
-    print(
-        global.format,
-        &table,
-        &json!({ "name": suite.name, "points": points, "tests": tests, "tasks": tasks }),
-    )
+    print(global, &table, &json!({ "name": suite.name, "points": points, "tests": tests, "tasks": tasks }))
 }

@@ -67,7 +67,7 @@ fn list(global: Global) -> Result<(), CliError> {
         ]);
     }
     let json: Vec<Value> = tasks::all().map(as_json).collect();
-    print(global.format, &table, &json)
+    print(global, &table, &json)
 }
 
 fn describe(task: &dyn Task, global: Global) -> Result<(), CliError> {
@@ -87,7 +87,7 @@ fn describe(task: &dyn Task, global: Global) -> Result<(), CliError> {
         ]);
     }
     global.caption(format_args!("{}@{}: {}", task.name(), task.version(), task.description()));
-    print(global.format, &table, &as_json(task))
+    print(global, &table, &as_json(task))
 }
 
 fn as_json(task: &dyn Task) -> Value {

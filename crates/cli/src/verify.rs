@@ -48,7 +48,7 @@ impl Verify {
         }
         let faults = faults(cache.as_ref(), cache_error.as_deref(), &files, &folder.display().to_string());
         print(
-            global.format,
+            global,
             &table(cache.as_ref(), cache_error.as_deref(), &files),
             &as_json(cache.as_ref(), cache_error.as_deref(), &files),
         )?;

@@ -109,6 +109,7 @@ impl Table {
             })
             .count()
             .max(1)
+            .min(self.columns.len())
     }
 
     /// The width in characters that a column needs at least. Numbers and the words above them are not broken; text may

@@ -44,7 +44,7 @@ impl Aggregate {
         let estimator = Estimator { confidence, is_literal: self.literal, ..Estimator::from(Mode::C_P) };
         let rows = aggregate(&db, &query, &group_by, modes, estimator).await?;
         print_table(
-            global.format,
+            global,
             || display_table(&rows, &group_by, modes),
             || export_table(&rows, &group_by, modes),
             &rows,

@@ -31,7 +31,7 @@ impl Cluster {
         let by: Option<Column> = self.by.as_deref().map(str::parse).transpose()?;
         let (db, query) = self.study_args.open(global).await?;
         let found = model_sets(&db, &query, by.as_ref()).await?;
-        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found), || export_table(&found), &found)?;
         let pairs = found.groups.iter().map(|group| group.pairs).max().unwrap_or(0);
         global.caption(format_args!(
             "models of a set don't differ at 5 % after Holm's correction over {}; the cheapest comes first",

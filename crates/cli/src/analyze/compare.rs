@@ -36,7 +36,7 @@ impl Compare {
         if matches!(global.format, Format::Table | Format::Markdown) {
             print_text(&format!("{}\n\n", found.sentence))?;
         }
-        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         Ok(())
     }

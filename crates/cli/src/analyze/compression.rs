@@ -69,7 +69,7 @@ impl Compression {
         if let Some(parameter) = &self.x {
             let (confidence, db, query) = self.trials.plot_args.open(global).await?;
             let found = entropy_by_parameter(&db, &query, parameter, confidence).await?;
-            print_table(global.format, || entropy_table(&found), || export_entropy_table(&found), &found)?;
+            print_table(global, || entropy_table(&found), || export_entropy_table(&found), &found)?;
             global.caption("bits per token: median (quartiles) of all trials, truncated ones included");
             for finding in found.findings() {
                 global.caption(finding);
@@ -86,7 +86,7 @@ impl Compression {
             examples: self.examples,
         };
         let found = compression(&db, &query, options).await?;
-        print_table(global.format, || display_table(&found, measure), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found, measure), || export_table(&found), &found)?;
         plot_args.plot.draw(global, || compression_figure(&found, measure.quartiles(), measure.label()))?;
         print_notes(&found, measure, global);
         Ok(())

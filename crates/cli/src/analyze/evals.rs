@@ -24,7 +24,7 @@ impl Evals {
         let (db, query) = self.study_args.open(global).await?;
         let estimator = self.estimator_args.estimator(Mode::C_P);
         let rows = evals(&db, &query, estimator).await?;
-        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
+        print_table(global, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!("`correct` is estimated by {}, pooled over all tasks", estimator.mode));
         for row in rows.iter().filter(|row| !row.missing_tasks.is_empty()) {
             global.note(format_args!("{} has no trials of {}", row.eval.name, row.missing_tasks.join(", ")));

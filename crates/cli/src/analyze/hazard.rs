@@ -36,9 +36,9 @@ impl Hazard {
         let options = HazardOptions { by: by.into(), width: self.width, confidence };
         let rows = hazard(&db, &query, options).await?;
         if self.bins {
-            print_table(global.format, || display_bins_table(&rows), || export_bins_table(&rows), &rows)?;
+            print_table(global, || display_bins_table(&rows), || export_bins_table(&rows), &rows)?;
         } else {
-            print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
+            print_table(global, || display_table(&rows), || export_table(&rows), &rows)?;
         }
         plot_args.plot.draw(global, || hazard_figure(&rows, confidence))?;
         print_notes(&rows, global);

@@ -51,7 +51,7 @@ impl Modes {
         let rows = modes(&db, &query, &selected_modes).await?;
         let by = GroupBy::from(self.by);
         print_table(
-            global.format,
+            global,
             || display_table(&rows, &selected_modes, by),
             || export_table(&rows, &selected_modes, by),
             &rows,

@@ -71,11 +71,11 @@ impl Pairwise {
         };
         let found = reasonscape_analysis::pairwise(&db, &query, mode, method).await?.sorted(order);
         if self.per_task {
-            print_table(global.format, || task_table(&found), || task_table(&found), &found)?;
+            print_table(global, || task_table(&found), || task_table(&found), &found)?;
             global.caption("probability that A is better than B on each task, and the mean over tasks");
             return Ok(());
         }
-        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         Ok(())
     }

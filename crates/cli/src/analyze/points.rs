@@ -27,7 +27,7 @@ impl Points {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (estimator, db, query) = self.list_args.open(Mode::C_I, global).await?;
         let rows = points(&db, &query, estimator).await?;
-        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
+        print_table(global, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(
             "`correct` is estimated by {}; `params` lists the parameters that vary between the points of a task",
             estimator.mode

@@ -28,12 +28,7 @@ impl Projection {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let axes_wanted = AxisSelection { x: self.x.as_deref(), y: None, is_surface: false };
         let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
-        print_table(
-            global.format,
-            || display_table(&found.grids),
-            || export_table(&found.grids),
-            &found.grids,
-        )?;
+        print_table(global, || display_table(&found.grids), || export_table(&found.grids), &found.grids)?;
         print_notes(&found, estimator, global);
         for view in &found.grids {
             if let Some(finding) = projection_finding(view) {

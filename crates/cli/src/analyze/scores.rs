@@ -1,14 +1,17 @@
 //! `reasonscape analyze scores`: the leaderboard.
 
-use reasonscape_analysis::tables::scores::{display_table, export_table};
-use reasonscape_analysis::{Leaderboard, ScoreRow, StabilityRow, Ties, leaderboard};
+use std::path::Path;
+
+use reasonscape_analysis::tables::scores::{display_summary_table, display_table, export_table};
+use reasonscape_analysis::{Leaderboard, PointQuery, ScoreRow, StabilityRow, Ties, leaderboard};
+use reasonscape_points::PointsDb;
 use reasonscape_stats::{Event, Mode, StatsError};
 
 use super::{EstimatorArgs, StudyArgs, join_truncated};
 use crate::Global;
 use crate::board::{BoardArgs, note_implied_bootstrap};
 use crate::error::CliError;
-use crate::output::print_table;
+use crate::output::{print_rendered, print_table};
 use crate::score::print_stability;
 
 /// Show the leaderboard: ReasonScores with 95 % confidence intervals, ranks and ties
@@ -52,11 +55,23 @@ impl Scores {
                 .map_err(|error| CliError::Internal(error.into()))?;
             return print_stability(&rows, global);
         }
-        print_table(global.format, || display_table(&board), || export_table(&board), &board.rows)?;
+        print_table(global, || display_table(&board), || export_table(&board), &board.rows)?;
         note_implied_bootstrap(&options, global);
         print_notes(&board, global);
+        note_near_chance(&board, global);
         Ok(())
     }
+}
+
+/// Prints the leaderboard of a study without its tasks.
+pub(crate) async fn print_summary(folder: &Path, global: Global) -> Result<(), CliError> {
+    let (db, query) = (PointsDb::open(folder).await?.storing_derived(), PointQuery::parse(&[])?);
+    let board = leaderboard(&db, &query, Mode::C_P.into()).await?;
+    if !board.rows.is_empty() {
+        print_rendered(global, &display_summary_table(&board))?;
+        print_notes(&board, global);
+    }
+    Ok(())
 }
 
 /// Evaluations with missing trials that are named one by one.
@@ -115,6 +130,10 @@ fn print_notes(board: &Leaderboard, global: Global) {
             "{label} has no trials yet, so it has no score; `reasonscape run` sends the requests"
         ));
     }
+}
+
+/// Notes the tasks whose intervals are too narrow.
+fn note_near_chance(board: &Leaderboard, global: Global) {
     if !board.near_chance.is_empty() {
         let tasks: Vec<String> = board
             .near_chance

@@ -61,7 +61,7 @@ impl Similarity {
         let estimator = estimator(self.mode_args, self.confidence_args.confidence()?);
         let (db, query) = self.study_args.open(global).await?;
         let found = cluster_models(&db, &query, estimator, self.linkage.into(), self.shape).await?;
-        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         self.plot.draw(global, || similarity_figure(&found))
     }

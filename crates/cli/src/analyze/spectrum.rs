@@ -99,7 +99,7 @@ impl Spectrum {
         };
         let (a, b) = (PromptSource { query: &query, seed }, PromptSource { query: &against, seed: other });
         let found = spectra(&db, a, b, sampling).await?;
-        print_table(global.format, || display_table(&found), || export_table(&found), &found)?;
+        print_table(global, || display_table(&found), || export_table(&found), &found)?;
         print_notes(&found, global);
         if self.seed.or(of_study).is_none() {
             global.note("no readable study.toml in the study, so seed 0 is used; set another with `--seed`");

@@ -35,12 +35,7 @@ impl Surface {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let axes_wanted = AxisSelection { x: self.x.as_deref(), y: self.y.as_deref(), is_surface: true };
         let found = accuracy_grids(&db, &query, axes_wanted, estimator).await?;
-        print_table(
-            global.format,
-            || display_table(&found.grids),
-            || export_table(&found.grids),
-            &found.grids,
-        )?;
+        print_table(global, || display_table(&found.grids), || export_table(&found.grids), &found.grids)?;
         print_notes(&found, estimator, global);
         print_findings(&found.grids, global);
         self.plot_args

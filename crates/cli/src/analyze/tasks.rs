@@ -21,7 +21,7 @@ impl Tasks {
     pub(super) async fn run(self, global: Global) -> Result<(), CliError> {
         let (estimator, db, query) = self.list_args.open(Mode::C_P, global).await?;
         let rows = tasks(&db, &query, estimator).await?;
-        print_table(global.format, || display_table(&rows), || export_table(&rows), &rows)?;
+        print_table(global, || display_table(&rows), || export_table(&rows), &rows)?;
         global.caption(format_args!(
             "`correct` is estimated by {}, pooled over all evaluations: how hard the task is for these models",
             estimator.mode

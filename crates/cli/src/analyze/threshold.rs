@@ -29,7 +29,7 @@ impl Threshold {
         let (estimator, db, query) = self.plot_args.open(global).await?;
         let found = thresholds(&db, &query, self.x.as_deref(), estimator).await?;
         let rows = &found.rows;
-        print_table(global.format, || display_table(rows), || export_table(rows), rows)?;
+        print_table(global, || display_table(rows), || export_table(rows), rows)?;
         global.caption("`half known` is the value at which the model knows half of the answers; a small `misfit p` means a poor fit");
         for row in rows.iter().filter(|row| !row.crosses_and_fits()).take(MAX_FINDINGS) {
             global.caption(format_args!("{} on {}: {}", row.label, row.task, row.finding));

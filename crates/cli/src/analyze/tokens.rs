@@ -49,14 +49,9 @@ impl Tokens {
         let options = TokensOptions { by: by.into(), estimator, keep: self.keep, budgets: self.budgets };
         let rows = tokens(&db, &query, &options).await?;
         if shows_limits {
-            print_table(
-                global.format,
-                || display_budgets_table(&rows),
-                || export_budgets_table(&rows),
-                &rows,
-            )?;
+            print_table(global, || display_budgets_table(&rows), || export_budgets_table(&rows), &rows)?;
         } else {
-            print_table(global.format, || display_table(&rows, self.keep), || export_table(&rows), &rows)?;
+            print_table(global, || display_table(&rows, self.keep), || export_table(&rows), &rows)?;
         }
         plot_args.plot.draw(global, || tokens_figure(&rows, estimator.confidence))?;
         print_notes(&rows, global);

@@ -34,7 +34,7 @@ impl Variance {
         let (db, query) = self.study_args.open(global).await?;
         let rows = variance(&db, &query, VarianceOptions { by: self.by.into(), confidence }).await?;
         let display = || if self.pass { display_pass_table(&rows) } else { display_table(&rows) };
-        print_table(global.format, display, || export_table(&rows), &rows)?;
+        print_table(global, display, || export_table(&rows), &rows)?;
         print_notes(&rows, global);
         Ok(())
     }

@@ -50,7 +50,7 @@ pub(super) fn stats(study: &CacheArgs, global: Global) -> Result<(), CliError> {
         ));
     }
     global.caption(format_args!("file size: {} bytes", stats.file_bytes));
-    print(global.format, &table, &json)
+    print(global, &table, &json)
 }
 
 /// The columns `entries`, `bytes`, `stored_bytes`, `oldest` and `newest`; to the day, so that they fit 80 columns.
@@ -95,7 +95,7 @@ pub(super) fn verify(study: &CacheArgs, global: Global) -> Result<(), CliError> 
         .map(|damage| json!({ "entry": damage.entry, "problem": damage.problem }))
         .collect();
     print(
-        global.format,
+        global,
         &table,
         &json!({ "entries": found.entries, "damaged": damaged, "database": found.structure }),
     )?;

@@ -63,7 +63,7 @@ impl Prune {
         let mut row = vec![Cell::text(if self.dry_run { "no" } else { "yes" })];
         row.extend(totals_cells(&totals));
         table.push(row);
-        print(global.format, &table, &with_totals(json!({ "removed": !self.dry_run }), &totals))
+        print(global, &table, &with_totals(json!({ "removed": !self.dry_run }), &totals))
     }
 }
 

@@ -172,7 +172,7 @@ fn plan_counts_requests_before_and_after_a_run() {
 fn reports_in_four_formats_and_sends_no_request_twice() {
     let env = RunEnv::new();
     let first = env.run(&[]);
-    assert_eq!((first.code, first.stderr.lines().count()), (0, 1), "{first:?}");
+    assert_eq!((first.code, first.stderr.lines().count()), (0, 2), "{first:?}");
     assert!(first.stderr.starts_with("note: scored; `reasonscape analyze scores "), "{first:?}");
     assert!(first.stdout.lines().all(|line| line.chars().count() <= 100), "{}", first.stdout);
     insta::assert_snapshot!(first.stdout);
