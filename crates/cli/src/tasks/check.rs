@@ -58,7 +58,7 @@ impl Check {
         };
         let report = Report::new(check_all(&points, self.problems as usize, self.seed));
         let table = if self.points { point_table(&report) } else { task_table(&report) };
-        print(global.format, &table, &report)?;
+        print(global, &table, &report)?;
         global.caption(
             "`guesser` is the blind guesser with the largest excess over the stated guess probability, `excess` in \
             percentage points; `leaks` counts the points at which one exceeds it by more than 5 points (Holm, 5 %)",
