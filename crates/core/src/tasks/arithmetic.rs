@@ -112,10 +112,16 @@ impl Task for Arithmetic {
     }
 }
 
-/// How often the commonest value comes up, measured on 200,000 problems: it matters for short expressions only.
+/// How often the commonest value comes up, within a fifth of what 6,000 problems show at each of 80 points. It falls as
+/// values spread: as a sum's with the root of the length, faster with products.
 fn guess(params: &Params) -> f64 {
-    let _ = params;
-    0.0
+    let (length, max_number) = (params.int("length") as f64, params.int("max_number") as f64);
+    let up_to_nine = match params.word("operators") {
+        "+-" => 0.08 / length.sqrt(),
+        "+-*" => 0.1 / length,
+        _ => (0.25 / length).min(0.06),
+    };
+    up_to_nine * 9.0 / max_number
 }
 
 /// Items with an operator between each two, and the value that they have.

@@ -16,9 +16,9 @@ pub(super) struct Boolean(pub(super) Version);
 static PARAMETERS_1: [Parameter; 6] =
     parameters([2, 64, 8], "how deep parentheses nest, as far as the length allows");
 
-/// Fewer than four truth values leave no room for two expressions that look alike and differ in value.
+/// Fewer than six truth values leave no room for two expressions that look alike and differ in value.
 static PARAMETERS: [Parameter; 6] =
-    parameters([4, 64, 8], "how deep parentheses nest, at most two less than the length");
+    parameters([6, 64, 8], "how deep parentheses nest, at most (length - 3) / 2");
 
 const fn parameters(length: [i64; 3], depth: &'static str) -> [Parameter; 6] {
     [
@@ -54,6 +54,9 @@ const fn parameters(length: [i64; 3], depth: &'static str) -> [Parameter; 6] {
 
 /// How many expressions are drawn to find one in which readers who ignore precedence or parentheses are wrong half of the time.
 const STRUCTURES: usize = 6;
+
+/// How many times a group has "implies" at most.
+const MAX_IMPLICATIONS: usize = 2;
 
 impl Task for Boolean {
     fn name(&self) -> &'static str {
@@ -121,12 +124,13 @@ impl Task for Boolean {
     }
 }
 
-/// Deeper parentheses would need more truth values.
+/// Deeper parentheses would need more truth values: three within each pair, so that precedence matters.
 fn deepest(params: &Params) -> Option<Ineffective> {
     let length = params.int("length");
-    (params.int("max_depth") > length - 2).then(|| Ineffective {
+    let max_depth = (length - 3) / 2;
+    (params.int("max_depth") > max_depth).then(|| Ineffective {
         name: "max_depth",
-        effective: ParamValue::Int(length - 2),
+        effective: ParamValue::Int(max_depth),
         limit: format!("`length` = {length}"),
     })
 }
@@ -202,7 +206,7 @@ impl Generator<'_> {
     fn balanced(&self, length: usize, depth: usize, rng: &mut PyRandom) -> (Group, bool) {
         let mut best: Option<(Likeness, Group, bool)> = None;
         for _ in 0..STRUCTURES {
-            let mut group = self.group(length, depth, rng);
+            let mut group = self.mixed_group(length, depth, rng);
             let Some((value, likeness)) = assign(&mut group, length, rng) else { continue };
             if best.as_ref().is_none_or(|(known, ..)| likeness > *known) {
                 best = Some((likeness, group, value));
@@ -216,9 +220,54 @@ impl Generator<'_> {
         }
         // A long disjunction of single truth values, for example, can hardly be false if it begins with TRUE.
         let value = rng.getrandbits(1) == 1;
-        let mut group = self.group(length, depth, rng);
+        let mut group = self.mixed_group(length, depth, rng);
         settle(&mut group.items, &group.operators, value, rng);
         (group, value)
+    }
+
+    /// As [`group`](Self::group), but each group has three items or more, and an operator that binds less than the one
+    /// after it; needs `length >= 2 * depth + 3`.
+    fn mixed_group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
+        let mut items = Vec::with_capacity(length);
+        let mut left = length;
+        let nested = |size, depth, rng: &mut PyRandom| {
+            let group = self.mixed_group(size, depth, rng);
+            self.item(size, Body::Nested(group), rng)
+        };
+        if depth > 0 {
+            let fewest = 2 * depth + 1;
+            let size = fewest + rng.index(length - 1 - fewest);
+            items.push(nested(size, depth - 1, rng));
+            left -= size;
+        }
+        while left > 0 {
+            // Beside a group stand two items at least.
+            if depth > 0 && left >= 4 && rng.random() < 0.25 {
+                let size = 3 + rng.index((left - 1).min(6) - 2);
+                let shallow = rng.index(depth.min((size - 1) / 2));
+                items.push(nested(size, shallow, rng));
+                left -= size;
+            } else {
+                items.push(self.item(1, Body::Literal(false), rng));
+                left -= 1;
+            }
+        }
+        rng.shuffle(&mut items);
+        let mut operators: Vec<Operator> = (1..items.len()).map(|_| *rng.choice(self.operators)).collect();
+        // In a long chain of premises one would nearly always be false, and the chain true.
+        let implications = operators.iter_mut().filter(|operator| **operator == Operator::Implies);
+        for operator in implications.skip(MAX_IMPLICATIONS) {
+            *operator = *rng.choice(&Operator::ALL[..3]);
+        }
+        if operators.windows(2).all(|pair| pair[0] <= pair[1]) {
+            let first = rng.index(self.operators.len());
+            let second = (first + 1 + rng.index(self.operators.len() - 1)) % self.operators.len();
+            let pair = [self.operators[first], self.operators[second]];
+            let at = rng.index(operators.len() - 1);
+            operators[at] = pair[0].max(pair[1]);
+            operators[at + 1] = pair[0].min(pair[1]);
+        }
+        Group { items, operators }
     }
 
     /// An expression of `length` truth values, all false so far, in which parentheses nest exactly `depth` deep;

@@ -77,6 +77,7 @@ impl Task for Cars {
         // The hardest kind comes at least once, or the name of the point would promise too much.
         let hardest_at = rng.index(moves);
         let mut step = 0;
+        let mut last_mover = None;
         for moves_something in order(moves, params.size("distractors"), rng) {
             if moves_something {
                 let kind = if step == hardest_at { kinds[kinds.len() - 1] } else { *rng.choice(kinds) };
@@ -84,12 +85,16 @@ impl Task for Cars {
                 step += 1;
                 wording.instruction(&operation, &mut prompt);
                 state.apply(&operation);
+                last_mover = operation.mover();
             } else {
                 wording.distractor(rng, &mut prompt);
             }
         }
 
-        let subject = choose_subject(&start, &state, entities, rng);
+        let subject = match self.0 {
+            Version::V1 => choose_subject(&start, &state, entities, rng),
+            Version::V2 => choose_any(&start, &state, last_mover, entities, rng),
+        };
         let slot = state.slot(subject);
         let asks_for_slot = self.0 == Version::V1 && entities >= MIN_ENTITIES_FOR_SLOT_QUESTION;
         if asks_for_slot && rng.random() < 0.5 {
@@ -138,4 +143,30 @@ fn choose_subject(start: &Lanes, end: &Lanes, entities: usize, rng: &mut PyRando
     let by_chance = rng.index(entities) == 0;
     let group = if moved.is_empty() || (by_chance && !stayed.is_empty()) { stayed } else { moved };
     *rng.choice(&group)
+}
+
+/// As [`choose_subject`], and the vehicle that moved last comes up as often as chance would have it as well.
+fn choose_any(
+    start: &Lanes,
+    end: &Lanes,
+    last_mover: Option<usize>,
+    entities: usize,
+    rng: &mut PyRandom,
+) -> usize {
+    if let Some(last_mover) = last_mover
+        && start.slot(last_mover) != end.slot(last_mover)
+    {
+        let others = |vehicle: &usize| *vehicle != last_mover && start.slot(*vehicle) != end.slot(*vehicle);
+        let moved: Vec<usize> = (0..entities).filter(others).collect();
+        if !moved.is_empty() {
+            let stayed: Vec<usize> =
+                (0..entities).filter(|vehicle| start.slot(*vehicle) == end.slot(*vehicle)).collect();
+            return match rng.index(entities) {
+                0 => last_mover,
+                1 if !stayed.is_empty() => *rng.choice(&stayed),
+                _ => *rng.choice(&moved),
+            };
+        }
+    }
+    choose_subject(start, end, entities, rng)
 }

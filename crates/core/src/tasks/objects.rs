@@ -117,9 +117,10 @@ impl Task for Objects {
 
         let length = params.size("length");
         let wanted = (params.real("distractor_ratio") * length as f64).round() as usize;
+        let spread = spread(wanted, length, targets.len());
         let distractors = match self.0 {
             Version::V1 => wanted.min(length.saturating_sub(targets.len())),
-            Version::V2 => around(wanted, length, targets.len(), rng),
+            Version::V2 => wanted - spread + rng.index(2 * spread + 1),
         };
         let mut entries: Vec<Entry<'_>> = (0..length)
             .map(|i| {
@@ -154,17 +155,26 @@ impl Task for Objects {
         write_list(targets, &mut prompt, |category, text| text.push_str(category.name));
         prompt.push_str(" are there in all? Add up their quantities. ");
         prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer, like 42."]));
-        Test::free_form(prompt, total.to_string())
+        let test = Test::free_form(prompt, total.to_string());
+        match self.0 {
+            Version::V1 => test,
+            Version::V2 => test.with_guess(guess(length - wanted, spread)),
+        }
     }
 }
 
-/// A number of distractors that is `wanted` on average and leaves an entry for each category; none if none are wanted.
-fn around(wanted: usize, length: usize, categories: usize, rng: &mut PyRandom) -> usize {
-    if wanted == 0 {
-        return 0;
-    }
-    let spread = (wanted - 1).min((length - wanted).saturating_sub(categories)).min(length / 4);
-    wanted - spread + rng.index(2 * spread + 1)
+/// By how many the number of distractors may differ from the average, so that each category keeps an entry.
+fn spread(wanted: usize, length: usize, categories: usize) -> usize {
+    wanted.saturating_sub(1).min(length.saturating_sub(wanted + categories)).min(length / 4)
+}
+
+/// How often the commonest total comes up: the peak of a normal distribution with the variance of the total.
+fn guess(counted: usize, spread: usize) -> f64 {
+    const MEAN: f64 = 6.5;
+    const VARIANCE: f64 = 143.0 / 12.0;
+    let numbers = (2 * spread + 1) as f64;
+    let variance = counted as f64 * VARIANCE + MEAN * MEAN * (numbers * numbers - 1.0) / 12.0;
+    1.0 / (std::f64::consts::TAU * variance).sqrt()
 }
 
 /// So many of one thing.

@@ -87,14 +87,15 @@ struct Pair {
     first_value: bool,
 }
 
-/// A random assignment and one that is as much like it as any.
+/// A random assignment and one that is as much like it as any; of several random ones, the one with the best match.
 fn alike_among_all(group: &Group, lanes: &[u64], negated: u64, rng: &mut PyRandom) -> Option<Pair> {
+    const ATTEMPTS: usize = 16;
+
     let (values, flat) = evaluate(group, lanes);
     let count = 1_u32 << lanes.len();
     let ends = 1 | 1 << (lanes.len() - 1);
-    let first = rng.index(count as usize) as u32;
     let bit = |word: u64, lane: u32| word >> lane & 1;
-    let likeness = |lane: u32| {
+    let likeness = |first: u32, lane: u32| {
         let (a, b) = (u64::from(first), u64::from(lane));
         if a.count_ones() != b.count_ones() {
             return Likeness::Different;
@@ -107,21 +108,25 @@ fn alike_among_all(group: &Group, lanes: &[u64], negated: u64, rng: &mut PyRando
             bit(flat, first) == bit(flat, lane),
         )
     };
-    let mut best = None;
-    let mut ties = 0;
-    for lane in (0..count).filter(|lane| bit(values.correct, *lane) != bit(values.correct, first)) {
-        let likeness = likeness(lane);
-        match best {
-            Some((_, known)) if known > likeness => continue,
-            Some((_, known)) if known == likeness => ties += 1,
-            _ => ties = 1,
+    let mut best: Option<Pair> = None;
+    for _ in 0..ATTEMPTS {
+        let first = rng.index(count as usize) as u32;
+        let start = rng.index(count as usize) as u32;
+        let found = (0..count)
+            .map(|shift| (start + shift) % count)
+            .filter(|lane| bit(values.correct, *lane) != bit(values.correct, first))
+            .map(|lane| (likeness(first, lane), lane))
+            .max_by_key(|(likeness, _)| *likeness);
+        let Some((likeness, second)) = found else { continue };
+        if best.as_ref().is_none_or(|best| likeness > best.likeness) {
+            let first_value = bit(values.correct, first) == 1;
+            best = Some(Pair { lanes: [first, second], likeness, first_value });
         }
-        if rng.index(ties) == 0 {
-            best = Some((lane, likeness));
+        if likeness == Likeness::Both {
+            break;
         }
     }
-    let (second, likeness) = best?;
-    Some(Pair { lanes: [first, second], likeness, first_value: bit(values.correct, first) == 1 })
+    best
 }
 
 fn likeness_of(same_without_precedence: bool, same_flat: bool) -> Likeness {
@@ -154,6 +159,10 @@ fn alike_among_rotations(
             lanes[0] = if ends & 1 == 1 { u64::MAX } else { 0 };
             lanes[length - 1] = if ends & 2 == 2 { u64::MAX } else { 0 };
             step = 0.25;
+            if attempt > 0 {
+                // More TRUE may have made the value rarer rather than commoner.
+                proportion = rng.uniform(0.1, 0.9);
+            }
         }
         for (class, proportion) in [(inner & !negated, proportion), (inner & negated, 1.0 - proportion)] {
             rotate(class, proportion, &mut lanes, rng);

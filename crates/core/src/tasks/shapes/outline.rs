@@ -204,11 +204,12 @@ impl Outline {
                 let (side, notch) = (rng.uniform(0.65, 0.9), rng.uniform(0.15, 0.35));
                 straight(vec![[0.0, -1.0], [side, 0.8], [0.0, notch], [-side, 0.8]])
             }
+            // Adjacent sides differ in length by a third, opposite ones in direction by 30 degrees.
             Shape::Irregular => {
                 let mut corner =
                     |x: f64, y: f64| [x + rng.uniform(-0.04, 0.04), y + rng.uniform(-0.04, 0.04)];
                 let corners =
-                    vec![corner(-0.9, 0.4), corner(-0.5, -0.6), corner(0.3, -0.8), corner(1.0, 0.7)];
+                    vec![corner(-0.9, 0.2), corner(-0.7, -0.47), corner(0.38, -0.68), corner(0.75, 0.95)];
                 straight(mirrored(corners, rng))
             }
         }
