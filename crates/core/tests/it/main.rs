@@ -7,6 +7,7 @@ mod difficulty;
 mod extract;
 mod math;
 mod python;
+mod python_solvers;
 mod scorers;
 mod scoring_revision;
 mod solve;
