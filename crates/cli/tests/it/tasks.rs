@@ -37,6 +37,60 @@ fn rejects_unknown_task_with_a_suggestion() {
     assert_rejected(&reasonscape(&["tasks", "--schema"]), &["not provided: <NAME>"]);
 }
 
+/// The JSON of a check without the times, which differ from run to run.
+fn check(arguments: &[&str]) -> serde_json::Value {
+    let run = reasonscape(&[&["tasks", "check"], arguments, &["--format", "json"]].concat());
+    let mut report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    for task in report["tasks"].as_array_mut().unwrap() {
+        assert!(task["problems_per_second"].take().as_f64().unwrap() > 0.0);
+    }
+    for point in report["points"].as_array_mut().unwrap() {
+        assert!(point["seconds_per_problem"].take().as_f64().unwrap() > 0.0);
+    }
+    report
+}
+
+#[test]
+fn check_finds_the_shortcuts_of_version_1_and_fails() {
+    let run = reasonscape(&["tasks", "check", "shapes@1", "--problems", "400"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("number of corners"), "{}", run.stdout);
+    assert!(run.stderr.contains("blind guesser `number of corners` answers"), "{}", run.stderr);
+    assert!(run.stderr.contains("checks failed"), "{}", run.stderr);
+    let report = check(&["shapes@1", "--problems", "400"]);
+    let task = &report["tasks"][0];
+    assert_eq!((&task["task"], &task["version"]), (&"shapes".into(), &1.into()));
+    assert_eq!(task["worst"]["guesser"], "number of corners");
+    assert_eq!(task["leaking_points"], task["points"]);
+    assert!(task["worst_params"].is_object() && report["points"][0]["params"].is_object());
+}
+
+#[test]
+fn check_options_change_what_is_checked() {
+    let plain = check(&["sort", "--problems", "40"]);
+    assert_eq!(plain, check(&["sort", "--problems", "40"]));
+    assert_eq!(plain["points"][0]["problems"], 40);
+    assert_eq!(check(&["sort", "--problems", "64"])["points"][0]["problems"], 64);
+    assert_ne!(plain, check(&["sort", "--problems", "40", "--seed", "1"]));
+    let table = |arguments: &[&str]| {
+        reasonscape(&[&["tasks", "check", "sort", "--problems", "40", "--format", "csv"], arguments].concat()).stdout
+    };
+    assert_eq!(table(&[]).lines().count(), 2);
+    assert_eq!(table(&["--points"]).lines().count(), 1 + plain["points"].as_array().unwrap().len());
+    assert!(table(&["--points"]).contains("shared_prefix"));
+}
+
+#[test]
+fn check_takes_a_suite_and_rejects_an_unknown_name() {
+    let report = check(&["quick", "--problems", "32"]);
+    assert_eq!(report["points"].as_array().unwrap().len(), 36);
+    assert_rejected(
+        &reasonscape(&["tasks", "check", "lettres"]),
+        &["unknown task `lettres` (did you mean `letters`?)"],
+    );
+    assert_rejected(&reasonscape(&["tasks", "check", "sort", "--problems", "8"]), &["--problems"]);
+}
+
 const INTRODUCTION: &str = "# Tasks
 
 The generated tasks and their parameters, as `reasonscape tasks NAME` prints them; a test compares this page with the program. A
@@ -79,6 +133,9 @@ fn task_page_matches_the_program() {
         }
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tasks.md");
+    // The last section has its own program: `crates/core/examples/task_checks.rs`.
+    let current = std::fs::read_to_string(file).unwrap();
+    page.push_str(current.find("\n## Checks\n").map_or("", |start| &current[start..]));
     if std::env::var_os("REASONSCAPE_UPDATE_DOCS").is_some() {
         std::fs::write(file, &page).unwrap();
     }

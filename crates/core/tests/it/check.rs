@@ -1,7 +1,11 @@
 //! The checks of generated problems find the known weaknesses of version 1, and nothing in problems that have none.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use reasonscape_core::check::{PointCheck, Problem, Report, Source, Stream, TaskPoint};
-use reasonscape_core::{Json, Params, PyRandom, tasks};
+use reasonscape_core::{Json, Params, PyRandom, Suite, tasks};
 
 fn check(task: &str, params: &str, count: usize) -> PointCheck {
     let task = tasks::by_name(&format!("{task}@1")).unwrap();
@@ -136,4 +140,43 @@ fn source_without_a_fixed_stream_is_not_deterministic() {
         "{failures:?}"
     );
     assert!(failures.iter().any(|failure| failure.contains("first 32 of 128")), "{failures:?}");
+}
+
+/// Without entries of other categories every number counts: a baseline, against which the other points of `objects` are read.
+fn is_baseline(failure: &str) -> bool {
+    failure.starts_with("objects@2 ")
+        && failure.contains("\"distractor_ratio\": 0.0")
+        && failure.contains("`sum of all numbers`")
+}
+
+/// At every point of the built-in suites: reproducible, distinct, different from every other, and no blind guesser beats the
+/// stated guess probability by more than the margin. `examples/task_checks.rs` does the same with ten times the problems.
+#[test]
+fn built_in_suites_have_no_shortcuts() {
+    for name in ["quick", "r12"] {
+        let suite = Suite::parse(Suite::built_in(name).unwrap()).unwrap();
+        let points = suite.points();
+        let next = AtomicUsize::new(0);
+        let found: Mutex<Vec<(usize, PointCheck)>> = Mutex::default();
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(point) = points.get(index) else { break };
+                        let source = TaskPoint { task: point.task, params: point.params };
+                        let check = PointCheck::new(&source, 200, 0, None);
+                        found.lock().unwrap().push((index, check));
+                    }
+                });
+            }
+        });
+        let mut checks = found.into_inner().unwrap();
+        checks.sort_by_key(|(index, _)| *index);
+        assert_eq!(checks.len(), points.len());
+        let report = Report::new(checks.into_iter().map(|(_, check)| check).collect());
+        let mut failures = report.failures();
+        failures.retain(|failure| !is_baseline(failure));
+        assert_eq!(failures, Vec::<String>::new(), "{name}");
+    }
 }
