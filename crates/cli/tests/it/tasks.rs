@@ -73,7 +73,8 @@ fn check_options_change_what_is_checked() {
     assert_eq!(check(&["sort", "--problems", "64"])["points"][0]["problems"], 64);
     assert_ne!(plain, check(&["sort", "--problems", "40", "--seed", "1"]));
     let table = |arguments: &[&str]| {
-        reasonscape(&[&["tasks", "check", "sort", "--problems", "40", "--format", "csv"], arguments].concat()).stdout
+        reasonscape(&[&["tasks", "check", "sort", "--problems", "40", "--format", "csv"], arguments].concat())
+            .stdout
     };
     assert_eq!(table(&[]).lines().count(), 2);
     assert_eq!(table(&["--points"]).lines().count(), 1 + plain["points"].as_array().unwrap().len());
