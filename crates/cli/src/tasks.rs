@@ -49,7 +49,7 @@ impl Tasks {
 /// Finds a task; the error lists all tasks.
 pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
     tasks::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = tasks::all().map(Task::name).collect();
+        let known: Vec<&str> = tasks::all().map(Task::family).collect();
         let hint =
             closest(name, &known).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         CliError::input(format!("unknown task `{name}`{hint}; expected one of {}", known.join(", ")))
@@ -61,7 +61,7 @@ fn list(global: Global) -> Result<(), CliError> {
     for task in tasks::all() {
         let parameters: Vec<&str> = task.parameters().iter().map(|parameter| parameter.name).collect();
         table.push(vec![
-            Cell::text(format!("{}@{}", task.name(), task.version())),
+            Cell::text(format!("{}@{}", task.family(), task.version())),
             Cell::text(task.answer_type().label()),
             Cell::text(parameters.join(", ")),
         ]);
@@ -86,7 +86,7 @@ fn describe(task: &dyn Task, global: Global) -> Result<(), CliError> {
             Cell::text(parameter.description),
         ]);
     }
-    global.caption(format_args!("{}@{}: {}", task.name(), task.version(), task.description()));
+    global.caption(format_args!("{}@{}: {}", task.family(), task.version(), task.description()));
     print(global, &table, &as_json(task))
 }
 
@@ -97,7 +97,7 @@ fn as_json(task: &dyn Task) -> Value {
         .map(|parameter| (parameter.name.to_owned(), json!(parameter.dimension.name())))
         .collect();
     json!({
-        "name": task.name(),
+        "name": task.family(),
         "version": task.version(),
         "description": task.description(),
         "answer": task.answer_type().family(),

@@ -40,7 +40,7 @@ impl Params {
         let Json::Object(given) = given else {
             let example = parameters[0].name;
             return Err(ParamError::NotAnObject {
-                task: task.name().to_owned(),
+                task: task.family().to_owned(),
                 found: given.kind(),
                 example,
             });
@@ -48,7 +48,7 @@ impl Params {
         let known: Vec<&'static str> = parameters.iter().map(|parameter| parameter.name).collect();
         if let Some(name) = given.keys().find(|name| *name != "count" && !known.contains(&name.as_str())) {
             return Err(ParamError::Unknown {
-                task: task.name().to_owned(),
+                task: task.family().to_owned(),
                 name: name.clone(),
                 nearest: closest(name, &known),
                 known: known.join(", "),
@@ -59,7 +59,7 @@ impl Params {
             let value = match given.get(parameter.name) {
                 None => parameter.range.default_value(),
                 Some(value) => parameter.range.read(value).ok_or_else(|| ParamError::Invalid {
-                    task: task.name().to_owned(),
+                    task: task.family().to_owned(),
                     name: parameter.name,
                     found: canonical_json(value),
                     range: parameter.range.to_string(),
@@ -75,7 +75,7 @@ impl Params {
             let Some(Ineffective { name, effective, limit }) = task.ineffective(&params) else { break };
             if given.contains_key(name) {
                 return Err(ParamError::Ineffective {
-                    task: task.name().to_owned(),
+                    task: task.family().to_owned(),
                     name,
                     found: params.value(name).map_or_else(String::new, |value| value.to_string()),
                     limit,

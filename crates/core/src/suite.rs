@@ -156,6 +156,6 @@ impl Suite {
 
 impl std::fmt::Debug for dyn Task + '_ {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}@{}", self.name(), self.version())
+        write!(f, "{}@{}", self.family(), self.version())
     }
 }

@@ -92,35 +92,28 @@ fn check_takes_a_suite_and_rejects_an_unknown_name() {
     assert_rejected(&reasonscape(&["tasks", "check", "sort", "--problems", "8"]), &["--problems"]);
 }
 
-const INTRODUCTION: &str = "# Tasks
-
-The generated tasks and their parameters, as `reasonscape tasks NAME` prints them; a test compares this page with the program. A
-task generates problems from its parameters. Each parameter belongs to one of five kinds of difficulty: length, depth,
-interference, format or multi-step ([definitions](manifold.md#manifolds)). Omitted parameters have their default.
-
-```text
-reasonscape tasks arithmetic
-reasonscape tasks arithmetic --schema        # JSON Schema of the parameters
-reasonscape generate arithmetic --params '{\"length\": 6, \"max_depth\": 2}' --count 3
-```
-
-`arithmetic@1` is version 1 of the task's texts: the same version, parameters and seed give the same bytes on every machine. A
-free-form answer can't be guessed; scores of `boolean` and `choice` are corrected for guessing by `1/options`.
-[CONTRIBUTING.md](../CONTRIBUTING.md#add-a-task) explains how to add a task, and [Datasets](datasets.md) how to use your own
-questions.
-";
+/// The paragraphs that people wrote between the description of a task and its parameters.
+fn rules(page: &str, name: &str) -> String {
+    let section = page.split_once(&format!("\n## {name}\n")).map_or("", |(_, section)| section);
+    let paragraphs = section.split("\n\n").skip(2).take_while(|paragraph| !paragraph.starts_with('|'));
+    paragraphs.map(|paragraph| format!("{}\n\n", paragraph.trim())).collect()
+}
 
 #[test]
 fn task_page_matches_the_program() {
     let run = reasonscape(&["tasks", "--format", "json"]);
     let tasks: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).unwrap();
-    let mut page = INTRODUCTION.to_owned();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tasks.md");
+    let written = std::fs::read_to_string(file).unwrap();
+    let (introduction, _) = written.split_once("\n## arithmetic\n").unwrap();
+    let mut page = introduction.to_owned();
     for task in &tasks {
         let [name, description, answer] =
             ["name", "description", "answer"].map(|key| task[key].as_str().unwrap());
         let answer = if answer == "write-in" { "free-form" } else { answer };
         write!(page, "\n## {name}\n\n`{name}@{}`, answer: {answer}. {description}\n\n", task["version"])
             .unwrap();
+        page.push_str(&rules(&written, name));
         let table = reasonscape(&["tasks", name, "--format", "markdown"]).stdout;
         for (number, line) in table.lines().enumerate() {
             let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
@@ -133,10 +126,6 @@ fn task_page_matches_the_program() {
             writeln!(page, "{row}").unwrap();
         }
     }
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tasks.md");
-    // The last section has its own program: `crates/core/examples/task_checks.rs`.
-    let current = std::fs::read_to_string(file).unwrap();
-    page.push_str(current.find("\n## Checks\n").map_or("", |start| &current[start..]));
     if std::env::var_os("REASONSCAPE_UPDATE_DOCS").is_some() {
         std::fs::write(file, &page).unwrap();
     }

@@ -68,7 +68,7 @@ impl Task for Brackets {
             return Ok(());
         }
         Err(ParamError::Impossible {
-            task: self.name().to_owned(),
+            task: self.family().to_owned(),
             name: "kinds",
             found: params.int("kinds").to_string(),
             conflict: "`max_depth` = 1, since one answer would be the only one".to_owned(),
@@ -87,10 +87,10 @@ impl Task for Brackets {
     }
 
     fn distinct_problems(&self, params: &Params) -> Option<u64> {
-        // A kind for each bracket that opens, which half of them do or more; and which kinds there are.
-        let opened = (params.int("length") as i32 - 1).max(2) / 2;
-        let sets = [4.0, 6.0, 4.0, 1.0][params.size("kinds") - 1];
-        let problems = sets * (params.int("kinds") as f64).powi(opened) * ways(params);
+        let kinds = params.size("kinds");
+        // Which kinds there are is part of the problem.
+        let sets = [4.0, 6.0, 4.0, 1.0][kinds - 1];
+        let problems = sets * ways(params.size("length"), params.size("max_depth"), kinds);
         (problems < 100_000.0).then_some(problems as u64)
     }
 
@@ -162,10 +162,32 @@ fn guess(kinds: usize, deepest: usize) -> f64 {
     1.0 / (1..=deepest).map(|left_open| weight(kinds, left_open)).sum::<usize>() as f64
 }
 
-/// In how many ways brackets can open and close, or a smaller number where there are many.
-fn ways(params: &Params) -> f64 {
-    let spare = (params.int("length") - 1 - params.int("max_depth")).max(0) / 2;
-    (params.int("max_depth").min(2) as f64).powi(spare.min(16) as i32)
+/// In how many ways brackets of these kinds can open and close: the ways up and down, times a kind for each that opens.
+fn ways(length: usize, deepest: usize, kinds: usize) -> f64 {
+    let mut all = 0.0;
+    for left_open in 1..=deepest {
+        let shown = length - (length - left_open) % 2;
+        // By depth, ways that have not reached the deepest place yet and ways that have.
+        let mut ways = vec![[0.0; 2]; deepest + 2];
+        ways[0][0] = 1.0;
+        for _ in 0..shown {
+            let mut next = vec![[0.0; 2]; deepest + 2];
+            for depth in 0..=deepest {
+                for reached in 0..2 {
+                    if depth < deepest {
+                        next[depth + 1][usize::from(reached == 1 || depth + 1 == deepest)] +=
+                            ways[depth][reached];
+                    }
+                    if depth > 0 {
+                        next[depth - 1][reached] += ways[depth][reached];
+                    }
+                }
+            }
+            ways = next;
+        }
+        all += ways[left_open][1] * (kinds as f64).powi((shown + left_open) as i32 / 2);
+    }
+    all
 }
 
 /// Whether each bracket opens, such that the deepest place and the number left open are as wanted.

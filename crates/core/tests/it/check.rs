@@ -30,7 +30,7 @@ fn finds_the_shortcuts_of_version_1() {
             "cars",
             r#"{"entities": 12, "lanes": 6, "moves": 1, "complexity": "move"}"#,
             "last mover",
-            0.3..0.46,
+            0.4..0.55,
         ),
         ("shuffle", r#"{"entities": 3, "depth": 4}"#, "nothing changed", 0.45..0.56),
         ("objects", r#"{"distractor_ratio": 0.0}"#, "sum of all numbers", 0.999..1.001),
