@@ -67,7 +67,7 @@ pub(super) fn test(task: &str, problems: &[&Problem]) -> Vec<Tally> {
     tallies
 }
 
-fn see<'a>(problem: &'a Problem, shared: (usize, usize)) -> Surface<'a> {
+fn see(problem: &Problem, shared: (usize, usize)) -> Surface<'_> {
     Surface::new(body(without_options(problem), shared))
 }
 
@@ -182,7 +182,7 @@ fn all_mentions(seen: &Seen<'_>) -> Vec<Vec<Mentions>> {
         .map(|(problem, surface)| {
             let length = surface.body.len().max(1) as f64;
             let mut found = vec![Mentions::default(); problem.options.len()];
-            // Line breaks before each position tell lines apart.
+            // Line breaks before a position number its line.
             let mut subjects: HashMap<usize, (usize, usize)> = HashMap::new();
             let line_starts: Vec<usize> = surface.body.match_indices('\n').map(|(at, _)| at).collect();
             for (rank, option) in problem.options.iter().enumerate() {
@@ -236,7 +236,7 @@ fn free_form(seen: &Seen<'_>, tested: &Seen<'_>, add: &mut Add<'_>) {
             .map(|token| (*token).to_owned())
     };
     add("first mentioned", false, &|index| candidates(index).next());
-    add("last mentioned", false, &|index| candidates(index).last());
+    add("last mentioned", false, &|index| candidates(index).next_back());
     add("most mentioned", false, &|index| {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
         for (position, token) in candidates(index).enumerate() {

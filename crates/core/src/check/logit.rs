@@ -3,7 +3,7 @@
 //! The utility of a candidate is linear in features of its own (where and how often it is mentioned) and, if it is one of few
 //! labels, in features of the prompt with weights of the label. Weights are fitted by penalized maximum likelihood.
 //!
-//! Source: D. McFadden, "Conditional logit analysis of qualitative choice behavior" (1974).
+//! Source: Daniel `McFadden`, "Conditional logit analysis of qualitative choice behavior" (1974).
 
 /// A candidate answer.
 pub(super) struct Candidate {
@@ -31,7 +31,7 @@ pub(super) struct Logit {
 /// Steps of the optimizer: enough for features on a common scale.
 const STEPS: usize = 120;
 
-/// The penalty on the squares of weights, per problem: keeps weights of features that say nothing near zero.
+/// The penalty on the squares of weights, per problem: keeps weights of features without information near zero.
 const PENALTY: f64 = 0.01;
 
 impl Logit {
@@ -49,7 +49,7 @@ impl Logit {
         let (mut first, mut second) = (vec![0.0_f64; size], vec![0.0_f64; size]);
         let mut gradient = vec![0.0_f64; size];
         for step in 1..=STEPS {
-            gradient.iter_mut().for_each(|slope| *slope = 0.0);
+            gradient.fill(0.0);
             for choice in &used {
                 let probabilities = model.probabilities(choice);
                 for (index, (candidate, probability)) in
@@ -94,9 +94,13 @@ impl Logit {
         let mut values: Vec<f64> =
             choice.candidates.iter().map(|candidate| self.utility(choice, candidate)).collect();
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        values.iter_mut().for_each(|value| *value = libm::exp(*value - largest));
+        for value in &mut values {
+            *value = libm::exp(*value - largest);
+        }
         let total: f64 = values.iter().sum();
-        values.iter_mut().for_each(|value| *value /= total);
+        for value in &mut values {
+            *value /= total;
+        }
         values
     }
 

@@ -32,7 +32,7 @@ impl Profile {
             Self { count: problems.len() as f64, sums: vec![0.0; width], squares: vec![0.0; width] };
         let mut features = vec![0.0; width];
         for problem in problems {
-            features.iter_mut().for_each(|value| *value = 0.0);
+            features.fill(0.0);
             let mut numbers = 0;
             for token in tokens(&problem.prompt) {
                 features[bucket(token)] += 1.0;
@@ -126,7 +126,7 @@ pub(super) fn without_difference(points: &[&PointCheck]) -> Vec<[String; 2]> {
             let value = match rest.remove(name) {
                 Some(Json::Int(value)) => value as f64,
                 Some(Json::Float(value)) => value,
-                // Words have no order, so every pair of them is compared through their neighbours in the list of points.
+                // Words have no order, so every pair of them is compared through their neighbors in the list of points.
                 Some(_) => index as f64,
                 None => continue,
             };

@@ -45,7 +45,7 @@ pub(super) fn shared_text<'a>(mut prompts: impl Iterator<Item = &'a str>) -> (us
 }
 
 /// The prompt up to the list of its options, if one ends it.
-pub(super) fn without_options<'a>(problem: &'a Problem) -> &'a str {
+pub(super) fn without_options(problem: &Problem) -> &str {
     let prompt = problem.prompt.as_str();
     let positions: Option<Vec<usize>> =
         problem.options.iter().map(|option| prompt.rfind(option.as_str())).collect();

@@ -302,6 +302,9 @@ fn last_brackets(problem: &Problem) -> Clue {
     Clue::Key(brackets[brackets.len().saturating_sub(3)..].iter().collect())
 }
 
+/// Sakamoto's method for the day of the week, in which Sunday is 0: how far the months shift it.
+const SHIFT: [i64; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
+
 /// The start date, or its day of the week.
 fn start_date(problem: &Problem) -> Clue {
     let date = problem
@@ -316,12 +319,11 @@ fn start_date(problem: &Problem) -> Clue {
     let (Some(year), Some(month), Some(day)) = (number(0..4), number(5..7), number(8..10)) else {
         return Clue::None;
     };
-    // Sakamoto's method: Sunday is 0. The options begin with Monday.
-    const SHIFT: [i64; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
     let Some(shift) = usize::try_from(month - 1).ok().and_then(|month| SHIFT.get(month)) else {
         return Clue::None;
     };
     let year = if month < 3 { year - 1 } else { year };
+    // The options begin with Monday.
     let sunday_based = (year + year / 4 - year / 100 + year / 400 + shift + day).rem_euclid(7);
     usize::try_from((sunday_based + 6) % 7)
         .ok()
