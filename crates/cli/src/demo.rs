@@ -59,7 +59,7 @@ impl Demo {
         prepare(&self.dir)?;
         let mut study = Study::load(&self.dir)?;
         let server = SimulatedServer::start(SimulateOptions {
-            suites: vec![super::suite::load("quick")?],
+            suites: vec![study.suite.clone()],
             count: study.count,
             ..SimulateOptions::default()
         })

@@ -5,6 +5,7 @@ use std::io::Write;
 use reasonscape_core::{Json, Params, TestStream};
 use serde::Serialize;
 
+use super::Global;
 use super::tasks::find;
 use crate::error::CliError;
 
@@ -16,7 +17,7 @@ use crate::error::CliError;
 #[command(after_help = "Example:\n  \
     reasonscape generate arithmetic --params '{\"length\": 16, \"max_depth\": 3}' --count 4")]
 pub(super) struct Generate {
-    /// Task, one of those listed by `reasonscape tasks`.
+    /// Task, one of those listed by `reasonscape tasks`: `sort` is its newest version, `sort@1` the first.
     task: String,
     /// Parameters of the point, as a JSON object.
     #[arg(long, value_name = "JSON", default_value = "{}")]
@@ -40,12 +41,13 @@ struct Line<'a> {
 }
 
 impl Generate {
-    pub(super) fn run(self) -> Result<(), CliError> {
+    pub(super) fn run(self, global: Global) -> Result<(), CliError> {
         let task = find(&self.task)?;
         let given = Json::parse(&self.params)
             .map_err(|error| CliError::input(format!("invalid JSON in `--params`: {error}")))?;
         let params = Params::new(task, &given).map_err(CliError::input)?;
         let mut stdout = std::io::BufWriter::with_capacity(1 << 16, crate::output::stdout());
+        let mut problems = 0;
         for (index, test) in TestStream::new(task, &params, self.seed).take(self.count).enumerate() {
             let line = Line {
                 index,
@@ -56,7 +58,15 @@ impl Generate {
             };
             serde_json::to_writer(&mut stdout, &line).map_err(std::io::Error::from)?;
             stdout.write_all(b"\n")?;
+            problems += 1;
         }
-        Ok(stdout.flush()?)
+        stdout.flush()?;
+        if problems < self.count {
+            global.note(format_args!(
+                "these parameters have only {problems} different problems, fewer than the {} requested",
+                self.count
+            ));
+        }
+        Ok(())
     }
 }

@@ -210,7 +210,7 @@ fn run() -> Result<(), CliError> {
         Command::Estimate(estimate) => estimate.run(global),
         Command::Evaluate(evaluate) => evaluate.run(global),
         Command::Export(export) => export.run(global),
-        Command::Generate(generate) => generate.run(),
+        Command::Generate(generate) => generate.run(global),
         Command::Help(help) => help.run(),
         Command::Import(import) => import.run(global),
         Command::Init(init) => init.run(global),

@@ -14,7 +14,7 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// Show or validate a suite of tasks
 ///
 /// A suite is a TOML file of manifolds. Each manifold is a grid in the parameter space of a task: the product of its axes.
-/// `quick` and `r12` are built in.
+/// `quick` and `r12` are built in, in two versions: `quick` is the newest, `quick@1` the first.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct SuiteCommand {
@@ -106,7 +106,7 @@ fn show(suite: &Suite, global: Global) -> Result<(), CliError> {
             axes(manifold).iter().map(|(name, values)| format!("{name}: {}", values.join(" "))).collect();
         table.push(vec![
             Cell::text(&manifold.id),
-            Cell::text(manifold.task.name()),
+            Cell::text(format!("{}@{}", manifold.task.family(), manifold.task.version())),
             Cell::Number(manifold.points.len() as f64, 0),
             Cell::Number((manifold.points.len() * manifold.count) as f64, 0),
             Cell::text(axes.join("; ")),
@@ -127,7 +127,7 @@ fn show(suite: &Suite, global: Global) -> Result<(), CliError> {
                 manifold.views.iter().map(|view| json!({ "x": view.x, "y": view.y })).collect();
             json!({
                 "id": manifold.id,
-                "task": manifold.task.name(),
+                "task": manifold.task.family(),
                 "version": manifold.task.version(),
                 "count": manifold.count,
                 "points": points,

@@ -1,5 +1,7 @@
 //! `reasonscape tasks`: the tasks and their parameters.
 
+mod check;
+
 use reasonscape_core::{Range, Task, closest, json_schema, tasks};
 use serde_json::{Value, json};
 
@@ -14,8 +16,11 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// depth (structure), interference (attention), format (notation) or multi-step (sequence).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape tasks\n  reasonscape tasks arithmetic\n  \
-    reasonscape tasks arithmetic --schema")]
+    reasonscape tasks arithmetic --schema\n  reasonscape tasks check r12")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Tasks {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Task to show [default: list all].
     name: Option<String>,
     /// Print the JSON Schema of the parameters.
@@ -23,8 +28,16 @@ pub(super) struct Tasks {
     schema: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Check(check::Check),
+}
+
 impl Tasks {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        if let Some(Action::Check(check)) = self.action {
+            return check.run(global);
+        }
         match self.name {
             None => list(global),
             Some(name) if self.schema => print_text(&format!("{:#}\n", json_schema(find(&name)?))),
@@ -36,7 +49,7 @@ impl Tasks {
 /// Finds a task; the error lists all tasks.
 pub(super) fn find(name: &str) -> Result<&'static dyn Task, CliError> {
     tasks::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = tasks::all().map(Task::name).collect();
+        let known: Vec<&str> = tasks::all().map(Task::family).collect();
         let hint =
             closest(name, &known).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         CliError::input(format!("unknown task `{name}`{hint}; expected one of {}", known.join(", ")))
@@ -48,7 +61,7 @@ fn list(global: Global) -> Result<(), CliError> {
     for task in tasks::all() {
         let parameters: Vec<&str> = task.parameters().iter().map(|parameter| parameter.name).collect();
         table.push(vec![
-            Cell::text(format!("{}@{}", task.name(), task.version())),
+            Cell::text(format!("{}@{}", task.family(), task.version())),
             Cell::text(task.answer_type().label()),
             Cell::text(parameters.join(", ")),
         ]);
@@ -73,7 +86,7 @@ fn describe(task: &dyn Task, global: Global) -> Result<(), CliError> {
             Cell::text(parameter.description),
         ]);
     }
-    global.caption(format_args!("{}@{}: {}", task.name(), task.version(), task.description()));
+    global.caption(format_args!("{}@{}: {}", task.family(), task.version(), task.description()));
     print(global, &table, &as_json(task))
 }
 
@@ -84,7 +97,7 @@ fn as_json(task: &dyn Task) -> Value {
         .map(|parameter| (parameter.name.to_owned(), json!(parameter.dimension.name())))
         .collect();
     json!({
-        "name": task.name(),
+        "name": task.family(),
         "version": task.version(),
         "description": task.description(),
         "answer": task.answer_type().family(),

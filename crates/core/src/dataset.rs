@@ -263,6 +263,10 @@ impl Task for DatasetTask {
         &self.name
     }
 
+    fn family(&self) -> &str {
+        &self.name
+    }
+
     fn version(&self) -> u32 {
         self.version
     }

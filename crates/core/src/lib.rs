@@ -18,6 +18,7 @@
 //! ```
 
 mod answer;
+pub mod check;
 mod dataset;
 mod extract;
 mod json;
@@ -56,5 +57,5 @@ pub use scorer::{DetectedScorer, Scorer, ScorerVerdict, Tolerance, detect_scorer
 pub use scoring::score;
 pub use suggest::{closest, closest_within};
 pub use suite::{Manifold, Point, Suite, SuiteError, View};
-pub use task::{AnswerType, Task, Test, TestStream};
+pub use task::{AnswerType, Ineffective, Task, Test, TestStream};
 pub use visible::escape_invisible;

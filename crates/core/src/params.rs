@@ -6,11 +6,11 @@ mod parameter;
 pub use error::ParamError;
 pub use parameter::{Dimension, ParamValue, Parameter, Range};
 
-use crate::{Json, Task, canonical_json, closest};
+use crate::{Ineffective, Json, Task, canonical_json, closest};
 
 /// The parameters of a point: a valid value for every parameter of its task.
 ///
-/// Missing parameters take their default, and an integer given for a real parameter becomes real, so that
+/// Missing parameters take their default, or where that has no effect the nearest value that has one, and an integer given for a real parameter becomes real, so that
 /// a point has one identity however it was written. `count` is not a parameter and is excluded.
 ///
 /// ```
@@ -40,7 +40,7 @@ impl Params {
         let Json::Object(given) = given else {
             let example = parameters[0].name;
             return Err(ParamError::NotAnObject {
-                task: task.name().to_owned(),
+                task: task.family().to_owned(),
                 found: given.kind(),
                 example,
             });
@@ -48,7 +48,7 @@ impl Params {
         let known: Vec<&'static str> = parameters.iter().map(|parameter| parameter.name).collect();
         if let Some(name) = given.keys().find(|name| *name != "count" && !known.contains(&name.as_str())) {
             return Err(ParamError::Unknown {
-                task: task.name().to_owned(),
+                task: task.family().to_owned(),
                 name: name.clone(),
                 nearest: closest(name, &known),
                 known: known.join(", "),
@@ -59,7 +59,7 @@ impl Params {
             let value = match given.get(parameter.name) {
                 None => parameter.range.default_value(),
                 Some(value) => parameter.range.read(value).ok_or_else(|| ParamError::Invalid {
-                    task: task.name().to_owned(),
+                    task: task.family().to_owned(),
                     name: parameter.name,
                     found: canonical_json(value),
                     range: parameter.range.to_string(),
@@ -68,8 +68,26 @@ impl Params {
             };
             values.push((parameter.name, value));
         }
-        let params = Self { values };
+        let mut params = Self { values };
         task.validate(&params)?;
+        // Each parameter is set at most once, so this ends.
+        for _ in 0..=parameters.len() {
+            let Some(Ineffective { name, effective, limit }) = task.ineffective(&params) else { break };
+            if given.contains_key(name) {
+                return Err(ParamError::Ineffective {
+                    task: task.family().to_owned(),
+                    name,
+                    found: params.value(name).map_or_else(String::new, |value| value.to_string()),
+                    limit,
+                    effective: effective.to_string(),
+                });
+            }
+            for (known, value) in &mut params.values {
+                if *known == name {
+                    *value = effective;
+                }
+            }
+        }
         Ok(params)
     }
 

@@ -32,7 +32,7 @@ pub fn json_schema(task: &dyn Task) -> Value {
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": format!("{}@{}", task.name(), task.version()),
+        "title": format!("{}@{}", task.family(), task.version()),
         "description": task.description(),
         "type": "object",
         "properties": properties,

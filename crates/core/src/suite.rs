@@ -89,17 +89,30 @@ pub struct SuiteError {
     pub problem: String,
 }
 
-/// The built-in suites by name.
-const BUILT_IN: [(&str, &str); 2] =
-    [("quick", include_str!("../suites/quick.toml")), ("r12", include_str!("../suites/r12.toml"))];
+/// The built-in suites: a name, and the texts of version 1 and 2.
+const BUILT_IN: [(&str, [&str; 2]); 2] = [
+    ("quick", [include_str!("../suites/v1/quick.toml"), include_str!("../suites/quick.toml")]),
+    ("r12", [include_str!("../suites/v1/r12.toml"), include_str!("../suites/r12.toml")]),
+];
 
 impl Suite {
-    /// Reads a suite from TOML.
+    /// The newest version of the built-in suites and tasks, which a name without a version means.
+    pub const NEWEST_VERSION: u32 = BUILT_IN[0].1.len() as u32;
+
+    /// Reads a suite from TOML. A task that is named without a version is its newest one.
     ///
     /// # Errors
     /// A [`SuiteError`] with the line, what was found and what was expected.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        read::suite(text)
+        Self::parse_for(text, Self::NEWEST_VERSION)
+    }
+
+    /// As [`parse`](Self::parse), with another version of the tasks that are named without one.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_for(text: &str, default_version: u32) -> Result<Self, SuiteError> {
+        read::suite(text, default_version)
     }
 
     /// The names of the built-in suites.
@@ -107,9 +120,19 @@ impl Suite {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The text of a built-in suite.
+    /// The text of a built-in suite: `quick` is its newest version, `quick@1` and `quick@2` are the others.
     pub fn built_in(name: &str) -> Option<&'static str> {
-        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+        Self::built_in_for(name, Self::NEWEST_VERSION)
+    }
+
+    /// As [`built_in`](Self::built_in), with another version of a suite that is named without one.
+    pub fn built_in_for(name: &str, default_version: u32) -> Option<&'static str> {
+        let (name, version) = match name.split_once('@') {
+            Some((name, version)) => (name, version.parse().ok()?),
+            None => (name, default_version),
+        };
+        let (_, texts) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        texts.get((version as usize).checked_sub(1)?).copied()
     }
 
     /// All distinct points, in the order in which the manifolds first contain them.
@@ -133,6 +156,6 @@ impl Suite {
 
 impl std::fmt::Debug for dyn Task + '_ {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}@{}", self.name(), self.version())
+        write!(f, "{}@{}", self.family(), self.version())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::params::{ParamError, Parameter, Params};
+use crate::params::{ParamError, ParamValue, Parameter, Params};
 use crate::{Item, PyRandom, Scorer, answer};
 
 /// One problem with its correct answer.
@@ -19,6 +19,8 @@ pub struct Test {
     pub options: Vec<String>,
     /// How answers are compared with the target; `None` for generated problems, and for datasets without a scorer.
     pub scorer: Option<Scorer>,
+    /// The probability that the best constant answer is correct, where it differs from one over the number of options.
+    pub stated_guess: Option<f64>,
 }
 
 impl Test {
@@ -30,6 +32,7 @@ impl Test {
             alternative_targets: Vec::new(),
             options: Vec::new(),
             scorer: None,
+            stated_guess: None,
         }
     }
 
@@ -41,12 +44,21 @@ impl Test {
             alternative_targets: Vec::new(),
             options,
             scorer: None,
+            stated_guess: None,
         }
     }
 
-    /// The probability that a random guess is correct: one over the number of options, 0 for free-form problems.
+    /// States the probability that the best constant answer is correct, for free-form problems with few possible answers.
+    #[must_use]
+    pub fn with_guess(self, probability: f64) -> Self {
+        Self { stated_guess: Some(probability), ..self }
+    }
+
+    /// The probability that a blind guess is correct: the stated one, or else one over the number of options, 0 for
+    /// free-form problems.
     pub fn guess(&self) -> f64 {
-        if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
+        let by_options = if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 };
+        self.stated_guess.unwrap_or(by_options)
     }
 }
 
@@ -96,8 +108,16 @@ impl AnswerType {
 ///
 /// Adding one is a file in `tasks/` and a line in its registry; CONTRIBUTING.md walks through it.
 pub trait Task: Send + Sync {
-    /// Lower-case name, unique.
+    /// The unique lower-case name under which trials are stored: `boolean` in version 1, `boolean@2` in version 2.
     fn name(&self) -> &str;
+
+    /// The name without the version, as prompts and command lines have it.
+    fn family(&self) -> &str {
+        match self.name().rsplit_once('@') {
+            Some((family, version)) if version.parse() == Ok(self.version()) => family,
+            _ => self.name(),
+        }
+    }
 
     /// Raised whenever the text generated for some parameters changes.
     fn version(&self) -> u32 {
@@ -121,6 +141,18 @@ pub trait Task: Send + Sync {
         Ok(())
     }
 
+    /// A parameter whose value makes the same problems as a smaller or larger one would, given the other parameters.
+    ///
+    /// A value that was given is rejected, and an omitted one takes the effective value, so no two points are the same.
+    fn ineffective(&self, _params: &Params) -> Option<Ineffective> {
+        None
+    }
+
+    /// At least how many different problems a point has; `None` if there are more than anyone asks for.
+    fn distinct_problems(&self, _params: &Params) -> Option<u64> {
+        None
+    }
+
     /// Generates the next problem. Must depend on `rng` and `params` alone, not on how many problems are
     /// requested.
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test;
@@ -141,11 +173,23 @@ pub trait Task: Send + Sync {
     }
 }
 
+/// A value without effect, as [`Task::ineffective`] finds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ineffective {
+    /// The parameter.
+    pub name: &'static str,
+    /// The value that has the same effect.
+    pub effective: ParamValue,
+    /// The other parameter that limits it, as in `` `length` = 4 ``.
+    pub limit: String,
+}
+
 /// The reproducible stream of problems of a point, independent of how many are taken. Generated
 /// streams are endless; those of a dataset end with it.
 ///
-/// Parameters that allow only few distinct problems lead to repeats. A prompt that the point already has is
-/// drawn again, up to [`TestStream::REDRAWS`] times; only a nearly exhausted point still repeats one.
+/// A prompt that the point already has is drawn again. From version 2 of a task on, a stream never repeats a prompt: it
+/// ends when [`TestStream::MAX_REDRAWS`] draws in a row gave nothing new. Version 1 gives up after
+/// [`TestStream::REDRAWS`], so a nearly exhausted point repeats prompts.
 ///
 /// ```
 /// use reasonscape_core::{Json, tasks, TestStream, Params};
@@ -167,8 +211,10 @@ pub struct TestStream<'a> {
 }
 
 impl<'a> TestStream<'a> {
-    /// How many times a repeated prompt is drawn again.
+    /// How many times version 1 of a task draws a repeated prompt again.
     pub const REDRAWS: usize = 20;
+    /// How many draws in a row may repeat a prompt before a stream ends.
+    pub const MAX_REDRAWS: usize = 10_000;
 
     /// The stream of a point under a global seed.
     pub fn new(task: &'a dyn Task, params: &'a Params, global_seed: i64) -> Self {
@@ -186,11 +232,15 @@ impl Iterator for TestStream<'_> {
             self.next += 1;
             return Some(item.test.clone());
         }
-        let mut redraws = 0..Self::REDRAWS;
+        let may_repeat = self.task.version() == 1;
+        let mut redraws = 0..if may_repeat { Self::REDRAWS } else { Self::MAX_REDRAWS };
         loop {
             let test = self.task.generate(self.params, &mut self.rng);
-            if self.seen.insert(prompt_fingerprint(&test.prompt)) || redraws.next().is_none() {
+            if self.seen.insert(prompt_fingerprint(&test.prompt)) {
                 return Some(test);
+            }
+            if redraws.next().is_none() {
+                return may_repeat.then_some(test);
             }
         }
     }

@@ -49,7 +49,13 @@ pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
 /// # Errors
 /// A [`CacheError`] when the file cannot be opened or created.
 pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
-    Cache::open(study.cache_path())
+    let path = study.cache_path();
+    // Before there is a cache, since one without this record would be taken for an earlier version's. A missing directory
+    // is reported by the cache.
+    if study.keep_version().is_err() && !path.exists() && study.dir.is_dir() {
+        return Err(CacheError::ReadOnly { path });
+    }
+    Cache::open(path)
 }
 
 /// Result of a scoring.

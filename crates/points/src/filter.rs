@@ -7,6 +7,8 @@ use std::str::FromStr;
 use datafusion::logical_expr::{Expr, col, lit};
 use datafusion::scalar::ScalarValue;
 
+use reasonscape_core::{Task, tasks};
+
 use crate::PointsError;
 use crate::conditions::{all_of, any_of};
 use crate::functions::{facet_of, has_label, param_number_of, param_of};
@@ -304,6 +306,11 @@ impl ColumnConditions {
         } else {
             let (patterns, exact): (Vec<&String>, Vec<&String>) =
                 self.values.iter().partition(|wanted| wanted.contains('*'));
+            let versions: Vec<String> = match column {
+                Column::BaseTask => exact.iter().flat_map(|wanted| task_names(wanted)).collect(),
+                _ => Vec::new(),
+            };
+            let exact = if *column == Column::BaseTask { versions.iter().collect() } else { exact };
             any.extend(patterns.iter().map(|wanted| text.clone().like(literal(&like_pattern(wanted)))));
             let list: Vec<Expr> = exact.iter().map(|wanted| literal(wanted)).collect();
             any.extend((!list.is_empty()).then(|| text.in_list(list, false)));
@@ -321,7 +328,30 @@ impl ColumnConditions {
     }
 }
 
+/// The names under which trials of a task are stored: those of all versions of `sort`, and one of `sort@1` or `sort@2`.
+fn task_names(wanted: &str) -> Vec<String> {
+    let is_wanted = |task: &&dyn Task| {
+        task.family() == wanted || wanted == format!("{}@{}", task.family(), task.version())
+    };
+    let known: Vec<String> =
+        tasks::all_versions().filter(is_wanted).map(|task| task.name().to_owned()).collect();
+    if known.is_empty() { vec![wanted.to_owned()] } else { known }
+}
+
 /// Translates a `*` wildcard pattern to a SQL LIKE pattern.
 fn like_pattern(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_").replace('*', "%")
+}
+
+#[cfg(test)]
+mod version_tests {
+    use super::task_names;
+
+    #[test]
+    fn a_task_without_version_means_all_of_its_versions() {
+        assert_eq!(task_names("sort"), ["sort", "sort@2"]);
+        assert_eq!(task_names("sort@1"), ["sort"]);
+        assert_eq!(task_names("sort@2"), ["sort@2"]);
+        assert_eq!(task_names("my-category"), ["my-category"]);
+    }
 }

@@ -17,13 +17,8 @@ pub(crate) struct Question {
     pub(crate) difficulty: Difficulty,
     pub(crate) target: Box<str>,
     pub(crate) options: Box<[Box<str>]>,
-}
-
-impl Question {
-    /// The probability that a random guess is correct.
-    pub(crate) fn guess(&self) -> f64 {
-        if self.options.is_empty() { 0.0 } else { 1.0 / self.options.len() as f64 }
-    }
+    /// The probability that a blind guess is correct.
+    pub(crate) guess: f64,
 }
 
 /// All questions of some suites, by the hash of their prompts.
@@ -180,6 +175,7 @@ fn point_questions(
             let question = Question {
                 task: Arc::clone(task),
                 difficulty,
+                guess: test.guess(),
                 target: test.target.into(),
                 options: test.options.into_iter().map(Into::into).collect(),
             };

@@ -152,13 +152,16 @@ impl Simulator {
 
         let answer = if knows {
             question.target.to_string()
+        } else if question.options.is_empty() && question.guess > 0.0 && rng.happens(question.guess) {
+            // The commonest answer happens to be the correct one.
+            question.target.to_string()
         } else if question.options.is_empty() {
             distractors::answer(question.task.answer_type(), &question.target, &mut rng)
         } else {
             question.options[rng.below(question.options.len())].to_string()
         };
         let completed = truth.knows + (1.0 - truth.knows) * (1.0 - truth.loops);
-        let confidence = (truth.knows + (completed - truth.knows) * question.guess()) / completed.max(1e-9);
+        let confidence = (truth.knows + (completed - truth.knows) * question.guess) / completed.max(1e-9);
         let (mut closing, answer) = closing(model.style(), &answer);
         if prompt.states_confidence {
             let stated = model.stated_confidence().unwrap_or(confidence);

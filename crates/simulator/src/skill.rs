@@ -57,7 +57,7 @@ fn position(range: &Range, name: &str, params: &Params) -> f64 {
 }
 
 fn task_logit(logits: &[(&str, f64)], task: &dyn Task) -> f64 {
-    logits.iter().find(|(name, _)| *name == task.name()).map_or(0.0, |(_, logit)| *logit)
+    logits.iter().find(|(name, _)| *name == task.family()).map_or(0.0, |(_, logit)| *logit)
 }
 
 /// A simulated model: one with a profile, or one of the family `sim-pP` and `sim-pP-tT`.
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn every_task_has_a_difficulty() {
         for task in reasonscape_core::tasks::all() {
-            assert!(TASKS.iter().any(|(name, _)| *name == task.name()), "{}", task.name());
+            assert!(TASKS.iter().any(|(name, _)| *name == task.family()), "{}", task.name());
         }
     }
 

@@ -24,6 +24,7 @@ mod study_toml;
 mod template;
 mod toml_document;
 mod validate;
+mod versions;
 
 pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reasonscape_core::Point;
+use reasonscape_core::{Point, Task};
 
 use crate::{Eval, Study};
 use reasonscape_core::CacheKey;
@@ -85,9 +85,17 @@ pub struct SelectionError {
 /// The points of a study that a selection includes.
 pub fn selected_points<'s>(study: &'s Study, selection: &Selection) -> Vec<Point<'s>> {
     let is_included = |point: &Point<'_>| {
-        selection.tasks.is_empty() || selection.tasks.iter().any(|task| task == point.task.name())
+        selection.tasks.is_empty() || selection.tasks.iter().any(|name| is_task(point.task, name))
     };
     study.suite.points().into_iter().filter(is_included).collect()
+}
+
+/// Whether this names the task: `sort` in any version, `sort@2` in one.
+fn is_task(task: &dyn Task, name: &str) -> bool {
+    match name.rsplit_once('@') {
+        Some((family, version)) if family == task.family() => version.parse() == Ok(task.version()),
+        _ => name == task.family() || name == task.name(),
+    }
 }
 
 /// Whether an evaluation is among those selected.
@@ -116,8 +124,10 @@ pub fn check_selection(study: &Study, selection: &Selection) -> Result<(), Selec
             format!("nothing to run: no evaluation is called {unknown}; the study has {}", known.join(", "));
         return Err(SelectionError { problem });
     }
-    let tasks: BTreeSet<&str> = study.suite.points().iter().map(|point| point.task.name()).collect();
-    if let Some(unknown) = unknown(&selection.tasks, &|name| tasks.contains(name)) {
+    let points = study.suite.points();
+    let tasks: BTreeSet<&str> = points.iter().map(|point| point.task.name()).collect();
+    let is_known = |name: &str| points.iter().any(|point| is_task(point.task, name));
+    if let Some(unknown) = unknown(&selection.tasks, &is_known) {
         let known: Vec<&str> = tasks.into_iter().collect();
         let problem = format!("nothing to run: the suite has no task {unknown}; it has {}", known.join(", "));
         return Err(SelectionError { problem });

@@ -51,6 +51,9 @@ pub struct Study {
     pub budget: Budget,
     /// The evaluations: models and their request settings.
     pub evals: Vec<Eval>,
+    /// The version of tasks and suites that is meant where `study.toml` and its suite name none; `None` if a version is
+    /// named, and for datasets.
+    pub implied_version: Option<u32>,
     /// Notes for the user, such as deprecated keys, each with its file and line.
     pub notices: Vec<String>,
 }

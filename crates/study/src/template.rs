@@ -181,7 +181,7 @@ impl Template {
         let values = context! {
             prompt => test.prompt.as_str(),
             options => if_used("options", &|| Value::from(test.options.clone())),
-            task => if_used("task", &|| Value::from(task.name())),
+            task => if_used("task", &|| Value::from(task.family())),
             answer_type => if_used("answer_type", &|| Value::from(answer_type(*task, test))),
             examples => if_used("examples", &|| examples.beside(&test.prompt)),
         };

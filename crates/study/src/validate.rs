@@ -16,6 +16,7 @@ use crate::keys;
 use crate::raw::{RawBudget, RawEval, RawHeader, RawProblems, RawStudy, check_variable_name};
 use crate::sampler::MAX_TOKENS;
 use crate::toml_document::{Document, Span, did_you_mean, quoted_path, read, read_up_to};
+use crate::versions::implied_version;
 use crate::{
     Budget, Eval, EvalId, HeaderSource, Limits, Precision, Prices, Sampler, Study, StudyError, Template,
 };
@@ -28,6 +29,7 @@ pub const MAX_NAME_LENGTH: usize = 512;
 pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, StudyError> {
     let raw = RawStudy::read(Document { origin, text })?;
     let mut validator = Validator { document: raw.document, dir, templates: HashMap::new() };
+    let mut implied = None;
     let (suite, suite_text, dataset) = match &raw.problems {
         RawProblems::Suite(name) => {
             if let Some(scorer) = &raw.scorer {
@@ -35,7 +37,11 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
                     "`scorer` only applies to a `dataset`; generated problems are scored by their task";
                 return Err(raw.document.error(scorer.span(), problem));
             }
-            let (suite, text) = validator.suite(name)?;
+            let version = implied_version(dir)?;
+            let (suite, text) = validator.suite(name, version)?;
+            if !name.get_ref().contains('@') {
+                implied = Some(version);
+            }
             (suite, text, None)
         }
         RawProblems::Dataset(path) => {
@@ -91,6 +97,7 @@ pub(crate) fn study(text: &str, origin: &str, dir: &Path) -> Result<Study, Study
         repeats: raw.repeats,
         budget,
         evals,
+        implied_version: implied,
         notices: raw.notices,
     })
 }
@@ -109,7 +116,7 @@ struct Validator<'d> {
 
 impl Validator<'_> {
     /// Resolves a suite: a path if it looks like one, else a file in `suites/`, else a built-in suite.
-    fn suite(&self, name: &Spanned<String>) -> Result<(Suite, String), StudyError> {
+    fn suite(&self, name: &Spanned<String>, version: u32) -> Result<(Suite, String), StudyError> {
         let path = Path::new(name.get_ref());
         let is_path = path.extension().is_some() || path.components().count() > 1;
         let own = if is_path {
@@ -117,7 +124,7 @@ impl Validator<'_> {
         } else {
             self.dir.join("suites").join(format!("{}.toml", name.get_ref()))
         };
-        let (origin, text) = match (read(&own)?, Suite::built_in(name.get_ref())) {
+        let (origin, text) = match (read(&own)?, Suite::built_in_for(name.get_ref(), version)) {
             (Some(text), _) => (quoted_path(&own), text),
             (None, Some(text)) => (format!("built-in suite `{}`", name.get_ref()), text.to_owned()),
             (None, None) => {
@@ -134,7 +141,7 @@ impl Validator<'_> {
                 return Err(self.document.error(name.span(), problem));
             }
         };
-        match Suite::parse(&text) {
+        match Suite::parse_for(&text, version) {
             Ok(suite) => Ok((suite, text)),
             Err(error) => Err(StudyError::Invalid { origin, line: error.line, problem: error.problem }),
         }

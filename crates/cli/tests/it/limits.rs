@@ -237,8 +237,7 @@ fn large_replies_are_received_one_after_the_other() {
         }
     });
     let folder = TempDir::new().unwrap();
-    let suite =
-        "name = \"s\"\ncount = 10\n[[manifold]]\nid = \"sort\"\ntask = \"sort\"\npoints = [{ length = 4 }]\n";
+    let suite = "name = \"s\"\ncount = 10\n[[manifold]]\nid = \"sort\"\ntask = \"sort@1\"\npoints = [{ length = 4 }]\n";
     fs::write(folder.path().join("small.toml"), suite).unwrap();
     let study = study_toml("small.toml", &format!("http://{address}/v1"), &["m"], "concurrency = 10");
     fs::write(folder.path().join("study.toml"), study).unwrap();
@@ -283,8 +282,7 @@ fn sql_spills_gives_up_or_reports_what_it_needs() {
 #[test]
 fn templates_that_never_end_are_refused() {
     let folder = TempDir::new().unwrap();
-    let suite =
-        "name = \"s\"\ncount = 2\n[[manifold]]\nid = \"sort\"\ntask = \"sort\"\npoints = [{ length = 4 }]\n";
+    let suite = "name = \"s\"\ncount = 2\n[[manifold]]\nid = \"sort\"\ntask = \"sort@1\"\npoints = [{ length = 4 }]\n";
     fs::write(folder.path().join("small.toml"), suite).unwrap();
     fs::create_dir(folder.path().join("templates")).unwrap();
     let study = study_toml("small.toml", "http://127.0.0.1:9/v1", &["m"], "template = \"mine\"");

@@ -36,15 +36,15 @@ name = "small"
 count = 8
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [{ length = 3, max_depth = 0 }]
 [[manifold]]
 id = "boolean"
-task = "boolean"
+task = "boolean@1"
 points = [{ length = 4, max_depth = 1 }]
 [[manifold]]
 id = "sort"
-task = "sort"
+task = "sort@1"
 points = [{ length = 4 }]
 "#;
 

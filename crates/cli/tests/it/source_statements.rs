@@ -17,18 +17,18 @@ name = "small"
 count = 32
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [
     { length = 4, max_depth = 0 }, { length = 4, max_depth = 2 },
     { length = 16, max_depth = 0 }, { length = 16, max_depth = 2 },
 ]
 [[manifold]]
 id = "boolean"
-task = "boolean"
+task = "boolean@1"
 points = [{ length = 4, max_depth = 1 }]
 [[manifold]]
 id = "sort"
-task = "sort"
+task = "sort@1"
 points = [{ length = 4 }]
 "#;
 

@@ -30,6 +30,7 @@ pub(super) fn choice_test(
         alternative_targets: correct,
         options: options.texts.clone(),
         scorer: None,
+        stated_guess: None,
     })
 }
 
@@ -40,7 +41,14 @@ pub(super) fn free_form_test(input: &str, context: Option<&str>, mut targets: Ve
         return Test::choice(prompt, options, correct);
     }
     let alternative_targets = targets.split_off(1);
-    Test { prompt, target: targets.remove(0), alternative_targets, options: Vec::new(), scorer: None }
+    Test {
+        prompt,
+        target: targets.remove(0),
+        alternative_targets,
+        options: Vec::new(),
+        scorer: None,
+        stated_guess: None,
+    }
 }
 
 /// The prompt: context, question and options.

@@ -40,6 +40,22 @@ pub enum ParamError {
         /// The nearest valid value.
         nearest: String,
     },
+    /// A value that changes nothing, given the others.
+    #[error(
+        "`{name}` of `{task}` is {found}, which with {limit} has the same effect as {effective}; use {effective}"
+    )]
+    Ineffective {
+        /// The task.
+        task: String,
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        found: String,
+        /// The other parameter that limits it.
+        limit: String,
+        /// The value that has the same effect.
+        effective: String,
+    },
     /// Values that are valid individually but conflict.
     #[error("`{name}` of `{task}` is {found}, which conflicts with {conflict}; the nearest is {nearest}")]
     Impossible {

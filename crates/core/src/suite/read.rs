@@ -53,6 +53,8 @@ struct RawView {
 /// The document, to convert offsets to lines.
 struct Source<'a> {
     text: &'a str,
+    /// The version of tasks that are named without one.
+    default_version: u32,
 }
 
 impl Source<'_> {
@@ -62,8 +64,8 @@ impl Source<'_> {
     }
 }
 
-pub(super) fn suite(text: &str) -> Result<Suite, SuiteError> {
-    let source = Source { text };
+pub(super) fn suite(text: &str, default_version: u32) -> Result<Suite, SuiteError> {
+    let source = Source { text, default_version };
     let raw: RawSuite = toml::from_str(text).map_err(|error| match error.span() {
         Some(span) => source.error(span, error.message()),
         None => SuiteError { line: None, problem: error.message().to_owned() },
@@ -131,6 +133,7 @@ impl Source<'_> {
                 let coordinates = self.coordinates(base, &axes, index)?;
                 let params = Params::new(&*task, &coordinates)
                     .map_err(|error| self.error(error_at(&error, raw, base), error.to_string()))?;
+                self.check_space(&*task, &params, count, raw)?;
                 if seen.insert(crate::canonical_json(&params.to_json())) {
                     points.push(params);
                 }
@@ -144,9 +147,35 @@ impl Source<'_> {
         Ok(Manifold { id: raw.id.get_ref().clone(), task, count, points, views })
     }
 
+    /// Rejects a count that a point doesn't have different problems for.
+    fn check_space(
+        &self,
+        task: &dyn Task,
+        params: &Params,
+        count: usize,
+        raw: &RawManifold,
+    ) -> Result<(), SuiteError> {
+        let Some(problems) = task.distinct_problems(params).filter(|problems| *problems < count as u64)
+        else {
+            return Ok(());
+        };
+        // Version 1 repeats prompts, as it always did.
+        if task.version() == 1 {
+            return Ok(());
+        }
+        let problem = format!(
+            "manifold `{}` has {count} problems at {}, where `{}` has about {problems} different ones; lower `count` or \
+             raise a parameter",
+            raw.id.get_ref(),
+            crate::canonical_json(&params.to_json()),
+            task.name()
+        );
+        Err(self.error(raw.count.as_ref().map_or(raw.id.span(), Spanned::span), problem))
+    }
+
     fn task(&self, name: &Spanned<String>) -> Result<Arc<dyn Task>, SuiteError> {
-        tasks::shared(name.get_ref()).cloned().ok_or_else(|| {
-            let known: Vec<&str> = tasks::all().map(Task::name).collect();
+        tasks::shared(name.get_ref(), Some(self.default_version)).cloned().ok_or_else(|| {
+            let known: Vec<&str> = tasks::all().map(Task::family).collect();
             let hint = closest(name.get_ref(), &known)
                 .map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
             let problem = format!("unknown task `{}`{hint}; there are {}", name.get_ref(), known.join(", "));
@@ -235,7 +264,9 @@ fn error_at(
 ) -> std::ops::Range<usize> {
     let name = match error {
         ParamError::Unknown { name, .. } => Some(name.as_str()),
-        ParamError::Invalid { name, .. } | ParamError::Impossible { name, .. } => Some(*name),
+        ParamError::Invalid { name, .. }
+        | ParamError::Impossible { name, .. }
+        | ParamError::Ineffective { name, .. } => Some(*name),
         ParamError::NotAnObject { .. } => None,
     };
     name.and_then(|name| base.and_then(|base| base.get(name)).or_else(|| raw.params.get(name)))

@@ -2,49 +2,69 @@
 
 use std::fmt::Write as _;
 
-use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use self::assignment::{Likeness, assign};
+use self::v1::settle;
+use super::Version;
+use crate::{AnswerType, Dimension, Ineffective, ParamValue, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct Boolean;
+mod assignment;
+mod v1;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::int("length", Dimension::Length, [2, 64, 8], "how many truth values the expression has"),
-    Parameter::int(
-        "max_depth",
-        Dimension::Depth,
-        [0, 8, 2],
-        "how deep parentheses nest, as far as the length allows",
-    ),
-    Parameter::proportion(
-        "prob_negate",
-        Dimension::Interference,
-        0.25,
-        "the probability that a truth value or a parenthesis is negated",
-    ),
-    Parameter::word(
-        "operators",
-        Dimension::MultiStep,
-        &["and_or", "and_or_xor", "and_or_xor_implies"],
-        "the operators used beside not",
-    )
-    .with_default(1),
-    Parameter::word(
-        "notation",
-        Dimension::Format,
-        &["true_false", "t_f", "on_off", "binary", "yes_no"],
-        "how true and false are written",
-    ),
-    Parameter::proportion(
-        "prob_dewhitespace",
-        Dimension::Format,
-        0.0,
-        "the probability that an operator stands without spaces",
-    ),
-];
+/// The task in a version.
+pub(super) struct Boolean(pub(super) Version);
+
+static PARAMETERS_1: [Parameter; 6] =
+    parameters([2, 64, 8], "how deep parentheses nest, as far as the length allows");
+
+/// Fewer than six truth values leave no room for two expressions that look alike and differ in value.
+static PARAMETERS: [Parameter; 6] =
+    parameters([6, 64, 8], "how deep parentheses nest, at most (length - 3) / 2");
+
+const fn parameters(length: [i64; 3], depth: &'static str) -> [Parameter; 6] {
+    [
+        Parameter::int("length", Dimension::Length, length, "how many truth values the expression has"),
+        Parameter::int("max_depth", Dimension::Depth, [0, 8, 2], depth),
+        Parameter::proportion(
+            "prob_negate",
+            Dimension::Interference,
+            0.25,
+            "the probability that a truth value or a parenthesis is negated",
+        ),
+        Parameter::word(
+            "operators",
+            Dimension::MultiStep,
+            &["and_or", "and_or_xor", "and_or_xor_implies"],
+            "the operators used beside not",
+        )
+        .with_default(1),
+        Parameter::word(
+            "notation",
+            Dimension::Format,
+            &["true_false", "t_f", "on_off", "binary", "yes_no"],
+            "how true and false are written",
+        ),
+        Parameter::proportion(
+            "prob_dewhitespace",
+            Dimension::Format,
+            0.0,
+            "the probability that an operator stands without spaces",
+        ),
+    ]
+}
+
+/// How many expressions are drawn to find one in which readers who ignore precedence or parentheses are wrong half of the time.
+const STRUCTURES: usize = 6;
+
+/// How many times a group has "implies" at most.
+const MAX_IMPLICATIONS: usize = 2;
 
 impl Task for Boolean {
     fn name(&self) -> &'static str {
-        "boolean"
+        self.0.of(["boolean", "boolean@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -53,7 +73,21 @@ impl Task for Boolean {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+        match self.0 {
+            Version::V1 => &PARAMETERS_1,
+            Version::V2 => &PARAMETERS,
+        }
+    }
+
+    fn ineffective(&self, params: &Params) -> Option<Ineffective> {
+        if self.0 == Version::V1 { None } else { deepest(params) }
+    }
+
+    fn distinct_problems(&self, params: &Params) -> Option<u64> {
+        // Truth values and operators alone; half of the values are chosen to make the answer a coin toss.
+        let length = params.size("length") as i32;
+        let problems = 2_f64.powi(length / 2) * (operators(params).len() as f64).powi(length - 1);
+        (problems < 100_000.0).then_some(problems as u64)
     }
 
     fn answer_type(&self) -> AnswerType {
@@ -62,17 +96,20 @@ impl Task for Boolean {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let length = params.size("length");
-        let operators = match params.word("operators") {
-            "and_or" => &Operator::ALL[..2],
-            "and_or_xor" => &Operator::ALL[..3],
-            _ => &Operator::ALL[..],
-        };
+        let operators = operators(params);
         let generator = Generator { prob_negate: params.real("prob_negate"), operators };
-        // The answer comes first and the truth values are made to give it: were they drawn freely, the outermost
-        // operator would betray the answer, since most conjunctions are false.
-        let value = rng.getrandbits(1) == 1;
-        let mut group = generator.group(length, params.size("max_depth").min(length - 2), rng);
-        settle(&mut group.items, &group.operators, value, rng);
+        let depth = params.size("max_depth").min(length - 2);
+        let (group, value) = match self.0 {
+            Version::V1 => {
+                // The answer comes first and the truth values are made to give it: were they drawn freely, the
+                // outermost operator would betray the answer, since most conjunctions are false.
+                let value = rng.getrandbits(1) == 1;
+                let mut group = generator.group(length, depth, rng);
+                settle(&mut group.items, &group.operators, value, rng);
+                (group, value)
+            }
+            Version::V2 => generator.balanced(length, depth, rng),
+        };
 
         let style = Style { words: notation(params), prob_dewhitespace: params.real("prob_dewhitespace") };
         let mut prompt = String::with_capacity(400 + 16 * length);
@@ -80,7 +117,29 @@ impl Task for Boolean {
         style.write(&group, &mut prompt, rng);
         prompt.push_str("\n\n");
         style.write_rules(operators, &mut prompt);
+        let [yes, no] = style.words;
+        let form = self.0.of(["The answer is", "Reply with"]);
+        let _ = write!(prompt, "{form} {yes} or {no}.");
         Test::choice(prompt, style.words.map(str::to_owned).into(), usize::from(!value))
+    }
+}
+
+/// Deeper parentheses would need more truth values: three within each pair, so that precedence matters.
+fn deepest(params: &Params) -> Option<Ineffective> {
+    let length = params.int("length");
+    let max_depth = (length - 3) / 2;
+    (params.int("max_depth") > max_depth).then(|| Ineffective {
+        name: "max_depth",
+        effective: ParamValue::Int(max_depth),
+        limit: format!("`length` = {length}"),
+    })
+}
+
+fn operators(params: &Params) -> &'static [Operator] {
+    match params.word("operators") {
+        "and_or" => &Operator::ALL[..2],
+        "and_or_xor" => &Operator::ALL[..3],
+        _ => &Operator::ALL[..],
     }
 }
 
@@ -143,6 +202,74 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
+    /// An expression with truth values, and its value.
+    fn balanced(&self, length: usize, depth: usize, rng: &mut PyRandom) -> (Group, bool) {
+        let mut best: Option<(Likeness, Group, bool)> = None;
+        for _ in 0..STRUCTURES {
+            let mut group = self.mixed_group(length, depth, rng);
+            let Some((value, likeness)) = assign(&mut group, length, rng) else { continue };
+            if best.as_ref().is_none_or(|(known, ..)| likeness > *known) {
+                best = Some((likeness, group, value));
+            }
+            if likeness == Likeness::Both {
+                break;
+            }
+        }
+        if let Some((_, group, value)) = best {
+            return (group, value);
+        }
+        // A long disjunction of single truth values, for example, can hardly be false if it begins with TRUE.
+        let value = rng.getrandbits(1) == 1;
+        let mut group = self.mixed_group(length, depth, rng);
+        settle(&mut group.items, &group.operators, value, rng);
+        (group, value)
+    }
+
+    /// As [`group`](Self::group), but each group has three items or more, and an operator that binds less than the one
+    /// after it; needs `length >= 2 * depth + 3`.
+    fn mixed_group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
+        let mut items = Vec::with_capacity(length);
+        let mut left = length;
+        let nested = |size, depth, rng: &mut PyRandom| {
+            let group = self.mixed_group(size, depth, rng);
+            self.item(size, Body::Nested(group), rng)
+        };
+        if depth > 0 {
+            let fewest = 2 * depth + 1;
+            let size = fewest + rng.index(length - 1 - fewest);
+            items.push(nested(size, depth - 1, rng));
+            left -= size;
+        }
+        while left > 0 {
+            // Beside a group stand two items at least.
+            if depth > 0 && left >= 4 && rng.random() < 0.25 {
+                let size = 3 + rng.index((left - 1).min(6) - 2);
+                let shallow = rng.index(depth.min((size - 1) / 2));
+                items.push(nested(size, shallow, rng));
+                left -= size;
+            } else {
+                items.push(self.item(1, Body::Literal(false), rng));
+                left -= 1;
+            }
+        }
+        rng.shuffle(&mut items);
+        let mut operators: Vec<Operator> = (1..items.len()).map(|_| *rng.choice(self.operators)).collect();
+        // In a long chain of premises one would nearly always be false, and the chain true.
+        let implications = operators.iter_mut().filter(|operator| **operator == Operator::Implies);
+        for operator in implications.skip(MAX_IMPLICATIONS) {
+            *operator = *rng.choice(&Operator::ALL[..3]);
+        }
+        if operators.windows(2).all(|pair| pair[0] <= pair[1]) {
+            let first = rng.index(self.operators.len());
+            let second = (first + 1 + rng.index(self.operators.len() - 1)) % self.operators.len();
+            let pair = [self.operators[first], self.operators[second]];
+            let at = rng.index(operators.len() - 1);
+            operators[at] = pair[0].max(pair[1]);
+            operators[at + 1] = pair[0].min(pair[1]);
+        }
+        Group { items, operators }
+    }
+
     /// An expression of `length` truth values, all false so far, in which parentheses nest exactly `depth` deep;
     /// needs `length >= depth + 2`.
     fn group(&self, length: usize, depth: usize, rng: &mut PyRandom) -> Group {
@@ -178,69 +305,6 @@ impl Generator<'_> {
     fn item(&self, length: usize, body: Body, rng: &mut PyRandom) -> Item {
         Item { negated: rng.random() < self.prob_negate, length, body }
     }
-}
-
-/// Chooses the truth values of a run of items so that it has the wanted value.
-fn settle(items: &mut [Item], operators: &[Operator], desired: bool, rng: &mut PyRandom) {
-    let Some(&weakest) = operators.iter().max() else {
-        let desired = desired != items[0].negated;
-        match &mut items[0].body {
-            Body::Literal(value) => *value = desired,
-            Body::Nested(group) => settle(&mut group.items, &group.operators, desired, rng),
-        }
-        return;
-    };
-    let ends = operators.iter().enumerate().filter(|(_, operator)| **operator == weakest);
-    let ends: Vec<usize> = ends.map(|(index, _)| index + 1).chain([items.len()]).collect();
-    let values = if weakest == Operator::Xor {
-        parities(ends.len(), desired, rng)
-    } else {
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        let parts = starts.zip(&ends).map(|(start, end)| &items[start..*end]);
-        let lengths: Vec<usize> = parts.map(|part| part.iter().map(|item| item.length).sum()).collect();
-        let mut values = operands(&lengths, weakest == Operator::And, desired, rng);
-        if weakest == Operator::Implies {
-            // "a implies b implies c" is "not a or not b or c".
-            let (_, premises) = values.split_last_mut().expect("two operands or more");
-            for value in premises {
-                *value = !*value;
-            }
-        }
-        values
-    };
-    let mut start = 0;
-    for (end, value) in ends.into_iter().zip(values) {
-        settle(&mut items[start..end], &operators[start..end - 1], value, rng);
-        start = end;
-    }
-}
-
-/// Values of which an odd number is true if `desired`, else an even number.
-fn parities(count: usize, desired: bool, rng: &mut PyRandom) -> Vec<bool> {
-    let mut values: Vec<bool> = (1..count).map(|_| rng.getrandbits(1) == 1).collect();
-    let odd = values.iter().fold(false, |odd, value| odd != *value);
-    values.push(odd != desired);
-    values
-}
-
-/// Values whose conjunction (where `neutral` is true) or disjunction (where it is false) is `desired`.
-///
-/// One operand decides, and long ones do so more often: if all were alike, a lone truth value at the end of an
-/// expression would agree with the answer most of the time, and the rest need not be read.
-fn operands(lengths: &[usize], neutral: bool, desired: bool, rng: &mut PyRandom) -> Vec<bool> {
-    if desired == neutral {
-        return vec![neutral; lengths.len()];
-    }
-    let mut draw = rng.index(lengths.iter().sum());
-    let decides = lengths.iter().position(|&length| {
-        let found = draw < length;
-        draw = draw.saturating_sub(length);
-        found
-    });
-    let decides = decides.expect("the draw is below the sum of the lengths");
-    (0..lengths.len())
-        .map(|index| if index == decides || rng.random() < 0.25 { desired } else { neutral })
-        .collect()
 }
 
 /// How an expression is written down.
@@ -307,6 +371,5 @@ impl Style {
                  a implies b implies c means a implies (b implies c). "
             );
         }
-        let _ = write!(text, "The answer is {yes} or {no}.");
     }
 }

@@ -1,37 +1,40 @@
 //! Closing the brackets that are still open.
 
-use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use super::Version;
+use crate::{
+    AnswerType, Dimension, Ineffective, ParamError, ParamValue, Parameter, Params, PyRandom, Task, Test,
+};
 
-/// The task.
-pub(super) struct Brackets;
+/// The task in a version.
+pub(super) struct Brackets(pub(super) Version);
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::int(
-        "length",
-        Dimension::Length,
-        [2, 128, 16],
-        "how many brackets are shown, or one fewer, so that any number of them can be left open",
-    ),
-    Parameter::int(
-        "max_depth",
-        Dimension::Depth,
-        [1, 16, 4],
-        "maximum nesting depth, limited to half the length",
-    ),
-    Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
-    Parameter::proportion(
-        "prob_noise",
-        Dimension::Interference,
-        0.0,
-        "the probability that letters or digits follow a bracket",
-    ),
-    Parameter::proportion(
-        "prob_spaced",
-        Dimension::Format,
-        0.0,
-        "the probability that a space follows a character",
-    ),
-];
+static PARAMETERS_1: [Parameter; 5] = parameters("maximum nesting depth, limited to half the length");
+static PARAMETERS: [Parameter; 5] = parameters("nesting depth that is reached, at most half the length");
+
+const fn parameters(depth: &'static str) -> [Parameter; 5] {
+    [
+        Parameter::int(
+            "length",
+            Dimension::Length,
+            [2, 128, 16],
+            "how many brackets are shown, or one fewer, so that any number of them can be left open",
+        ),
+        Parameter::int("max_depth", Dimension::Depth, [1, 16, 4], depth),
+        Parameter::int("kinds", Dimension::MultiStep, [1, 4, 3], "how many kinds of brackets there are"),
+        Parameter::proportion(
+            "prob_noise",
+            Dimension::Interference,
+            0.0,
+            "the probability that letters or digits follow a bracket",
+        ),
+        Parameter::proportion(
+            "prob_spaced",
+            Dimension::Format,
+            0.0,
+            "the probability that a space follows a character",
+        ),
+    ]
+}
 
 /// The pairs, opening first.
 const PAIRS: [[char; 2]; 4] = [['(', ')'], ['[', ']'], ['{', '}'], ['<', '>']];
@@ -41,7 +44,11 @@ const NOISE: &[u8] = b"abcdefghkmnpqrstuvwxyz23456789";
 
 impl Task for Brackets {
     fn name(&self) -> &'static str {
-        "brackets"
+        self.0.of(["brackets", "brackets@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -50,7 +57,41 @@ impl Task for Brackets {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+        match self.0 {
+            Version::V1 => &PARAMETERS_1,
+            Version::V2 => &PARAMETERS,
+        }
+    }
+
+    fn validate(&self, params: &Params) -> Result<(), ParamError> {
+        if self.0 == Version::V1 || params.int("kinds") > 1 || params.int("max_depth") > 1 {
+            return Ok(());
+        }
+        Err(ParamError::Impossible {
+            task: self.family().to_owned(),
+            name: "kinds",
+            found: params.int("kinds").to_string(),
+            conflict: "`max_depth` = 1, since one answer would be the only one".to_owned(),
+            nearest: "2".to_owned(),
+        })
+    }
+
+    fn ineffective(&self, params: &Params) -> Option<Ineffective> {
+        let length = params.int("length");
+        let is_deeper = self.0 != Version::V1 && params.int("max_depth") > length / 2;
+        is_deeper.then(|| Ineffective {
+            name: "max_depth",
+            effective: ParamValue::Int(length / 2),
+            limit: format!("`length` = {length}"),
+        })
+    }
+
+    fn distinct_problems(&self, params: &Params) -> Option<u64> {
+        let kinds = params.size("kinds");
+        // Which kinds there are is part of the problem.
+        let sets = [4.0, 6.0, 4.0, 1.0][kinds - 1];
+        let problems = sets * ways(params.size("length"), params.size("max_depth"), kinds);
+        (problems < 100_000.0).then_some(problems as u64)
     }
 
     fn answer_type(&self) -> AnswerType {
@@ -61,7 +102,14 @@ impl Task for Brackets {
         let mut kinds = rng.sample(&[0, 1, 2, 3], params.size("kinds"));
         kinds.sort_unstable();
         let kinds: Vec<[char; 2]> = kinds.into_iter().map(|kind| PAIRS[kind]).collect();
-        let steps = walk(params.size("length"), params.size("max_depth"), rng);
+        let (length, deepest) = (params.size("length"), params.size("max_depth"));
+        let steps = match self.0 {
+            Version::V1 => walk(length, deepest, rng),
+            Version::V2 => {
+                let left_open = draw_left_open(kinds.len(), deepest, rng);
+                steps_of(length, deepest, left_open, rng)
+            }
+        };
 
         let mut open: Vec<char> = Vec::new();
         let mut brackets = Vec::with_capacity(steps.len());
@@ -77,8 +125,69 @@ impl Task for Brackets {
         let missing: String = open.into_iter().rev().collect();
 
         let style = Style { prob_noise: params.real("prob_noise"), prob_spaced: params.real("prob_spaced") };
-        Test::free_form(style.prompt(&brackets, &kinds, rng), missing)
+        let mut prompt = style.prompt(&brackets, &kinds, rng);
+        prompt.push_str(self.0.of([
+            "The answer is the missing closing brackets in order, without spaces, and nothing else.",
+            "Reply with the missing closing brackets in order, without spaces; after ( ( ) it would be ).",
+        ]));
+        let test = Test::free_form(prompt, missing);
+        match self.0 {
+            Version::V1 => test,
+            Version::V2 => test.with_guess(guess(kinds.len(), deepest)),
+        }
     }
+}
+
+/// How often a number of brackets is left open, compared with other numbers: as often as it has answers, so that each
+/// answer is as likely, but no more than this, so that short answers occur.
+fn weight(kinds: usize, left_open: usize) -> usize {
+    const MAX_WEIGHT: usize = 16;
+    kinds.pow(left_open.min(4) as u32).min(MAX_WEIGHT)
+}
+
+fn draw_left_open(kinds: usize, deepest: usize, rng: &mut PyRandom) -> usize {
+    let mut draw = rng.index((1..=deepest).map(|left_open| weight(kinds, left_open)).sum());
+    (1..deepest)
+        .find(|left_open| {
+            let weight = weight(kinds, *left_open);
+            let found = draw < weight;
+            draw = draw.saturating_sub(weight);
+            found
+        })
+        .unwrap_or(deepest)
+}
+
+/// The probability of the likeliest answer.
+fn guess(kinds: usize, deepest: usize) -> f64 {
+    1.0 / (1..=deepest).map(|left_open| weight(kinds, left_open)).sum::<usize>() as f64
+}
+
+/// In how many ways brackets of these kinds can open and close: the ways up and down, times a kind for each that opens.
+fn ways(length: usize, deepest: usize, kinds: usize) -> f64 {
+    let mut all = 0.0;
+    for left_open in 1..=deepest {
+        let shown = length - (length - left_open) % 2;
+        // By depth, ways that have not reached the deepest place yet and ways that have.
+        let mut ways = vec![[0.0; 2]; deepest + 2];
+        ways[0][0] = 1.0;
+        for _ in 0..shown {
+            let mut next = vec![[0.0; 2]; deepest + 2];
+            for depth in 0..=deepest {
+                for reached in 0..2 {
+                    if depth < deepest {
+                        next[depth + 1][usize::from(reached == 1 || depth + 1 == deepest)] +=
+                            ways[depth][reached];
+                    }
+                    if depth > 0 {
+                        next[depth - 1][reached] += ways[depth][reached];
+                    }
+                }
+            }
+            ways = next;
+        }
+        all += ways[left_open][1] * (kinds as f64).powi((shown + left_open) as i32 / 2);
+    }
+    all
 }
 
 /// Whether each bracket opens, such that the deepest place and the number left open are as wanted.
@@ -88,6 +197,11 @@ fn walk(length: usize, max_depth: usize, rng: &mut PyRandom) -> Vec<bool> {
     let deepest = max_depth.min(length / 2 + 1);
     let fewest = (2 * deepest).saturating_sub(length).max(1);
     let left_open = fewest + rng.index(deepest - fewest + 1);
+    steps_of(length, deepest, left_open, rng)
+}
+
+/// Whether each bracket opens, at random among all ways that reach the depth and leave as many open as wanted.
+fn steps_of(length: usize, deepest: usize, left_open: usize, rng: &mut PyRandom) -> Vec<bool> {
     let shown = length - (length - left_open) % 2;
 
     // The deepest place comes after as many steps as it takes and any number of pairs that the length can spare.
@@ -160,9 +274,6 @@ impl Style {
             (false, true) => text.push_str("Spaces do not count. "),
             (false, false) => {}
         }
-        text.push_str(
-            "The answer is the missing closing brackets in order, without spaces, and nothing else.",
-        );
         text
     }
 

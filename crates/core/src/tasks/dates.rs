@@ -3,17 +3,21 @@
 mod calendar;
 
 use self::calendar::{Date, Day, WEEKDAYS, month_length};
+use super::Version;
 use super::text::{write_number, write_two_digits};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct Dates;
+/// The task in a version.
+pub(super) struct Dates(pub(super) Version);
 
 /// From easy to hard: a level has its own kind of step and those before it.
 const KINDS: &[&str] = &["days", "weeks", "months", "weekdays", "business_days"];
 
 /// `months`. A step to a weekday or to a business day would tell what the answer is, or what it is not.
 const LAST_LEVEL_ASKING_WEEKDAYS: usize = 2;
+
+/// The proportion of problems of the kind `months` that are made to need the rule of month ends; others need it by chance.
+const PROB_MONTH_END: f64 = 0.45;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("operations", Dimension::MultiStep, [1, 8, 3], "how many steps move the date"),
@@ -41,7 +45,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for Dates {
     fn name(&self) -> &'static str {
-        "dates"
+        self.0.of(["dates", "dates@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -67,15 +75,23 @@ impl Task for Dates {
         let start = generator.start(rng);
         let operations = params.size("operations");
         let hardest = rng.index(operations);
-        let mut day = start.to_day();
-        let steps: Vec<Step> = (0..operations)
-            .map(|i| {
-                let kind = if i == hardest { level } else { rng.index(level + 1) };
-                let step = generator.step(KINDS[kind], day, rng);
-                day = step.apply(day);
-                step
-            })
-            .collect();
+        let (start, steps) = match self.0 {
+            Version::V2 if KINDS[level] == "months" && rng.random() < PROB_MONTH_END => {
+                generator.steps_over_month_end(start, operations, hardest, rng)
+            }
+            _ => {
+                let mut day = start.to_day();
+                let draw = |i| {
+                    generator.next_step(
+                        if i == hardest { level } else { rng.index(level + 1) },
+                        &mut day,
+                        rng,
+                    )
+                };
+                (start, (0..operations).map(draw).collect())
+            }
+        };
+        let day = steps.iter().fold(start.to_day(), |day, step| step.apply(day));
 
         let format = params.word("format");
         let distractors = params.size("distractors");
@@ -97,17 +113,22 @@ impl Task for Dates {
         prompt.push('\n');
         write_rules(&steps, format, distractors > 0, &mut prompt);
         if asks_weekday {
-            prompt.push_str("On which day of the week do you arrive?\n");
+            prompt.push_str("On which day of the week do you arrive?");
+            prompt.push_str(self.0.of(["\n", " Reply with one of these:\n"]));
             for (letter, weekday) in ('A'..).zip(WEEKDAYS) {
                 prompt.push('\n');
                 prompt.push(letter);
                 prompt.push_str(") ");
                 prompt.push_str(weekday);
             }
-            prompt.push_str("\n\nThe answer is one of these seven days.");
+            prompt.push_str(self.0.of(["\n\nThe answer is one of these seven days.", ""]));
             return Test::choice(prompt, WEEKDAYS.map(str::to_owned).into(), day.weekday() as usize);
         }
-        prompt.push_str("On which date do you arrive? The answer is one date, written YYYY-MM-DD.");
+        prompt.push_str("On which date do you arrive? ");
+        prompt.push_str(self.0.of([
+            "The answer is one date, written YYYY-MM-DD.",
+            "Reply with the date, year first, like 1969-07-20.",
+        ]));
         let mut target = String::with_capacity(10);
         day.to_date().write_iso(&mut target);
         Test::free_form(prompt, target)
@@ -193,6 +214,77 @@ impl Generator {
         let date = self.date(rng);
         let day = if rng.random() < 0.25 { month_length(date.year, date.month) } else { date.day };
         Date { day, ..date }
+    }
+
+    fn next_step(&self, level: usize, day: &mut Day, rng: &mut PyRandom) -> Step {
+        let step = self.step(KINDS[level], *day, rng);
+        *day = step.apply(*day);
+        step
+    }
+
+    /// Steps of days, weeks and months, of which the one at `at` goes from the end of a month to a month without such a
+    /// day. The date before it is moved to such a day: the start, or the goal of the step before, which counts days.
+    fn steps_over_month_end(
+        &self,
+        start: Date,
+        operations: usize,
+        at: usize,
+        rng: &mut PyRandom,
+    ) -> (Date, Vec<Step>) {
+        const MONTHS: usize = 2;
+        let mut steps = Vec::with_capacity(operations);
+        let mut day = start.to_day();
+        for i in 0..at {
+            let level = if i + 1 == at { 0 } else { rng.index(MONTHS + 1) };
+            let before = day;
+            let mut step = self.next_step(level, &mut day, rng);
+            if i + 1 == at {
+                let goal = self.month_end(
+                    day.to_date(),
+                    |goal| (1..=365 * self.span).contains(&(goal.to_day().0 - before.0).abs()),
+                    rng,
+                );
+                step = Step::Days(goal.to_day().0 - before.0);
+                day = goal.to_day();
+            }
+            steps.push(step);
+        }
+        let start = if at == 0 { self.month_end(start, |_| true, rng) } else { start };
+        if at == 0 {
+            day = start.to_day();
+        }
+        let step = self.step(KINDS[MONTHS], day, rng);
+        let step = self.shorter_month(&step, day).unwrap_or(step);
+        day = step.apply(day);
+        steps.push(step);
+        for _ in at + 1..operations {
+            steps.push(self.next_step(rng.index(MONTHS + 1), &mut day, rng));
+        }
+        (start, steps)
+    }
+
+    /// A day of the same year that some months don't have, if one is allowed.
+    fn month_end(&self, date: Date, is_allowed: impl Fn(Date) -> bool, rng: &mut PyRandom) -> Date {
+        // The 31st, which five months lack, is commoner than the 29th and the 30th, which only February lacks.
+        let day = *rng.choice(&[29, 30, 31, 31, 31]);
+        let first = rng.index(12) as i64;
+        (0..12)
+            .map(|shift| Date { month: (first + shift) % 12 + 1, day, ..date })
+            .find(|goal| goal.month != 2 && day <= month_length(goal.year, goal.month) && is_allowed(*goal))
+            .unwrap_or(date)
+    }
+
+    /// A step of months near the given one that reaches a month without the current day.
+    fn shorter_month(&self, step: &Step, day: Day) -> Option<Step> {
+        const MAX_SHIFT: i64 = 48;
+        let Step::Months(count) = *step else { return None };
+        let date = day.to_date();
+        (0..=MAX_SHIFT)
+            .flat_map(|shift| [count + shift, count - shift])
+            .filter(|count| (1..=12 * self.span).contains(&count.abs()))
+            .map(|count| (count, date.plus_months(count)))
+            .find(|(_, goal)| goal.day < date.day && (self.first..=self.last).contains(&goal.to_day()))
+            .map(|(count, _)| Step::Months(count))
     }
 
     fn step(&self, kind: &str, day: Day, rng: &mut PyRandom) -> Step {

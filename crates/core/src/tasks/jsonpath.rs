@@ -7,10 +7,11 @@ mod words;
 use document::{Step, select};
 use scenario::{Question, Scenario};
 
+use super::Version;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct JsonPath;
+/// The task in a version.
+pub(super) struct JsonPath(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("depth", Dimension::Depth, [1, 8, 3], "how deep below its first name the query reaches"),
@@ -38,7 +39,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for JsonPath {
     fn name(&self) -> &'static str {
-        "jsonpath"
+        self.0.of(["jsonpath", "jsonpath@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -56,6 +61,7 @@ impl Task for JsonPath {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let scenario = Scenario {
+            version: self.0,
             depth: params.size("depth"),
             width: params.size("width"),
             operators: params.word("operators"),
@@ -81,9 +87,11 @@ impl Task for JsonPath {
         }
         prompt.push_str(" select from it?\n\n");
         write_rules(&query, &mut prompt);
-        prompt.push_str(
+        prompt.push_str(self.0.of([
             "The answer is a JSON list of the selected values, in the order in which they stand in the document.",
-        );
+            "What a step looks for but does not find is left out. Reply with a JSON list of the selected values, in the \
+             order in which they stand in the document, like [7, \"abc\"].",
+        ]));
         Test::free_form(prompt, target)
     }
 }

@@ -3,11 +3,12 @@
 mod words;
 
 use self::words::{WORDS, Word};
+use super::Version;
 use super::text::write_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct Letters;
+/// The task in a version.
+pub(super) struct Letters(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("words", Dimension::Length, [1, 64, 8], "how many words count"),
@@ -39,7 +40,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for Letters {
     fn name(&self) -> &'static str {
-        "letters"
+        self.0.of(["letters", "letters@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -56,10 +61,16 @@ impl Task for Letters {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let counted = rng.sample(&WORDS, params.size("words"));
-        let tally = tally(&counted);
-        let letters = draw_letters(&tally, params.size("letters"), rng);
-        let total: u16 = letters.iter().map(|letter| tally[*letter]).sum();
+        let Selection { counted, letters, total, guess } = match self.0 {
+            Version::V1 => {
+                let counted = rng.sample(&WORDS, params.size("words"));
+                let tally = tally(&counted);
+                let letters = draw_letters(&tally, params.size("letters"), rng);
+                let total = letters.iter().map(|letter| usize::from(tally[*letter])).sum();
+                Selection { counted, letters, total, guess: 0.0 }
+            }
+            Version::V2 => Selection::draw(params.size("words"), params.size("letters"), rng),
+        };
 
         let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
         let confounders = draw_confounders(&letters, params.size("confounders"), rng);
@@ -96,8 +107,95 @@ impl Task for Letters {
         if shown.iter().any(|item| !item.counts) {
             prompt.push_str("Words in [square brackets] do not count. ");
         }
-        prompt.push_str("The answer is one integer.");
-        Test::free_form(prompt, total.to_string())
+        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer, like 42."]));
+        let test = Test::free_form(prompt, total.to_string());
+        match self.0 {
+            Version::V1 => test,
+            Version::V2 => test.with_guess(guess),
+        }
+    }
+}
+
+/// Words that count, and the letters asked for.
+struct Selection {
+    counted: Vec<&'static Word>,
+    letters: Vec<usize>,
+    /// How often the letters occur in the words.
+    total: usize,
+    /// The probability of each possible total.
+    guess: f64,
+}
+
+impl Selection {
+    /// The letters first, then how often they occur, then words that have them as often: every total from 0 on is
+    /// as likely as another.
+    fn draw(words: usize, how_many: usize, rng: &mut PyRandom) -> Self {
+        /// Letters that are neither so rare that no list has many of them nor in almost every word.
+        const COMMON: [usize; 12] = [0, 2, 4, 8, 11, 13, 14, 15, 17, 18, 19, 20];
+        /// No word has more of the requested letters.
+        const MAX_COUNT: usize = 12;
+
+        let mut letters = rng.sample(&COMMON, how_many);
+        letters.sort_unstable();
+        // Words by how many of the letters they have: an order in which words of the same count follow one another.
+        let count = |word: &Word| -> usize {
+            letters.iter().map(|letter| usize::from(word.tally[*letter])).sum::<usize>().min(MAX_COUNT)
+        };
+        let mut starts = [0_usize; MAX_COUNT + 2];
+        let counts: Vec<u8> = WORDS.iter().map(|word| count(word) as u8).collect();
+        for count in &counts {
+            starts[usize::from(*count) + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut by_count = vec![0_u16; counts.len()];
+        let mut next = starts;
+        for (index, count) in counts.iter().enumerate() {
+            by_count[next[usize::from(*count)]] = index as u16;
+            next[usize::from(*count)] += 1;
+        }
+        let mut left: [usize; MAX_COUNT + 1] = std::array::from_fn(|count| starts[count + 1] - starts[count]);
+
+        let extreme = |counts: &mut dyn Iterator<Item = usize>| {
+            let mut needed = words;
+            counts
+                .map(|count| {
+                    let taken = left[count].min(needed);
+                    needed -= taken;
+                    taken * count
+                })
+                .sum::<usize>()
+        };
+        let fewest = extreme(&mut (0..=MAX_COUNT));
+        let most = extreme(&mut (0..=MAX_COUNT).rev()).min(words * (1 + how_many) / 2 + 3);
+        let total = fewest + rng.index(most - fewest + 1);
+
+        // A count for each word: random, as far as the others can make up for it.
+        let mut counted = Vec::with_capacity(words);
+        let mut missing = total;
+        for others in (0..words).rev() {
+            let mean = missing as f64 / (others + 1) as f64;
+            let aim =
+                if others == 0 { missing } else { (mean + rng.uniform(-1.2, 1.2)).round().max(0.0) as usize };
+            let count = (0..=MAX_COUNT)
+                .flat_map(|shift| [aim.checked_sub(shift), Some(aim + shift)])
+                .flatten()
+                .find(|count| *count <= missing && *count <= MAX_COUNT && left[*count] > 0)
+                .unwrap_or_else(|| {
+                    (0..=MAX_COUNT).find(|count| left[*count] > 0).expect("there are more words")
+                });
+            left[count] -= 1;
+            // The chosen word changes places with the last of its count that is left.
+            let [first, last] = [starts[count], starts[count] + left[count]];
+            let chosen = first + rng.index(last - first + 1);
+            counted.push(WORDS[usize::from(by_count[chosen])]);
+            by_count.swap(chosen, last);
+            missing = missing.saturating_sub(count);
+        }
+        let total = counted.iter().map(|word| count(word)).sum();
+        rng.shuffle(&mut counted);
+        Self { counted, letters, total, guess: 1.0 / (most - fewest + 1) as f64 }
     }
 }
 

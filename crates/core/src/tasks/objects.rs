@@ -3,34 +3,44 @@
 mod nouns;
 
 use self::nouns::{CATEGORIES, Noun};
+use super::Version;
 use super::text::{number_in_words, write_list, write_number};
-use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use crate::{AnswerType, Dimension, Ineffective, ParamValue, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct Objects;
+/// The task in a version.
+pub(super) struct Objects(pub(super) Version);
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::int("length", Dimension::Length, [2, 64, 12], "how many entries the list has"),
-    Parameter::int(
-        "target_groups",
-        Dimension::MultiStep,
-        [1, 3, 2],
-        "how many categories are counted together",
-    ),
-    Parameter::proportion(
-        "distractor_ratio",
-        Dimension::Interference,
-        0.5,
-        "proportion of entries from other categories, as far as each requested category keeps an entry",
-    ),
-    Parameter::int("adjectives", Dimension::Interference, [0, 3, 1], "how many adjectives an entry has"),
-    Parameter::word(
-        "quantities",
-        Dimension::Format,
-        &["digits", "words", "mixed"],
-        "whether quantities are written 3, three, or either",
-    ),
-];
+static PARAMETERS_1: [Parameter; 5] = parameters(
+    [2, 64, 12],
+    "proportion of entries from other categories, as far as each requested category keeps an entry",
+);
+static PARAMETERS: [Parameter; 5] = parameters(
+    [4, 64, 12],
+    "proportion of entries from other categories on average; 0 is a baseline in which every number counts",
+);
+
+const fn parameters(length: [i64; 3], distractors: &'static str) -> [Parameter; 5] {
+    [
+        Parameter::int("length", Dimension::Length, length, "how many entries the list has"),
+        Parameter::int(
+            "target_groups",
+            Dimension::MultiStep,
+            [1, 3, 2],
+            "how many categories are counted together",
+        ),
+        Parameter::proportion("distractor_ratio", Dimension::Interference, 0.5, distractors),
+        Parameter::int("adjectives", Dimension::Interference, [0, 3, 1], "how many adjectives an entry has"),
+        Parameter::word(
+            "quantities",
+            Dimension::Format,
+            &["digits", "words", "mixed"],
+            "whether quantities are written 3, three, or either",
+        ),
+    ]
+}
+
+/// How many entries count on average, at least: fewer would leave few answers.
+const MIN_COUNTED: usize = 3;
 
 const MAX_QUANTITY: i64 = 12;
 
@@ -54,7 +64,11 @@ const ADJECTIVES: [&[&str]; 3] = [
 
 impl Task for Objects {
     fn name(&self) -> &'static str {
-        "objects"
+        self.0.of(["objects", "objects@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -63,7 +77,33 @@ impl Task for Objects {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+        match self.0 {
+            Version::V1 => &PARAMETERS_1,
+            Version::V2 => &PARAMETERS,
+        }
+    }
+
+    fn ineffective(&self, params: &Params) -> Option<Ineffective> {
+        if self.0 == Version::V1 {
+            return None;
+        }
+        let (length, groups) = (params.size("length"), params.size("target_groups"));
+        let ratio = params.real("distractor_ratio");
+        let max_distractors = length - MIN_COUNTED.max(groups);
+        let distractors = (ratio * length as f64).round() as usize;
+        let effective = match distractors {
+            0 if ratio > 0.0 => 0.0,
+            distractors if distractors > max_distractors => {
+                // Rounded down, so that it can be typed.
+                (max_distractors as f64 / length as f64 * 100.0).floor() / 100.0
+            }
+            _ => return None,
+        };
+        Some(Ineffective {
+            name: "distractor_ratio",
+            effective: ParamValue::Real(effective),
+            limit: format!("`length` = {length} and `target_groups` = {groups}"),
+        })
     }
 
     fn answer_type(&self) -> AnswerType {
@@ -77,7 +117,11 @@ impl Task for Objects {
 
         let length = params.size("length");
         let wanted = (params.real("distractor_ratio") * length as f64).round() as usize;
-        let distractors = wanted.min(length.saturating_sub(targets.len()));
+        let spread = spread(wanted, length, targets.len());
+        let distractors = match self.0 {
+            Version::V1 => wanted.min(length.saturating_sub(targets.len())),
+            Version::V2 => wanted - spread + rng.index(2 * spread + 1),
+        };
         let mut entries: Vec<Entry<'_>> = (0..length)
             .map(|i| {
                 let counts = i >= distractors;
@@ -109,9 +153,28 @@ impl Task for Objects {
         }
         prompt.push_str("\n\nHow many ");
         write_list(targets, &mut prompt, |category, text| text.push_str(category.name));
-        prompt.push_str(" are there in all? Add up their quantities. The answer is one integer.");
-        Test::free_form(prompt, total.to_string())
+        prompt.push_str(" are there in all? Add up their quantities. ");
+        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer, like 42."]));
+        let test = Test::free_form(prompt, total.to_string());
+        match self.0 {
+            Version::V1 => test,
+            Version::V2 => test.with_guess(guess(length - wanted, spread)),
+        }
     }
+}
+
+/// By how many the number of distractors may differ from the average, so that each category keeps an entry.
+fn spread(wanted: usize, length: usize, categories: usize) -> usize {
+    wanted.saturating_sub(1).min(length.saturating_sub(wanted + categories)).min(length / 4)
+}
+
+/// How often the commonest total comes up: the peak of a normal distribution with the variance of the total.
+fn guess(counted: usize, spread: usize) -> f64 {
+    const MEAN: f64 = 6.5;
+    const VARIANCE: f64 = 143.0 / 12.0;
+    let numbers = (2 * spread + 1) as f64;
+    let variance = counted as f64 * VARIANCE + MEAN * MEAN * (numbers * numbers - 1.0) / 12.0;
+    1.0 / (std::f64::consts::TAU * variance).sqrt()
 }
 
 /// So many of one thing.

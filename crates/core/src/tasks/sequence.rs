@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::Version;
 use super::text::{number_in_words, write_number};
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
-/// The task.
-pub(super) struct Sequence;
+/// The task in a version.
+pub(super) struct Sequence(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int(
@@ -32,7 +33,11 @@ const REDRAWS: usize = 8;
 
 impl Task for Sequence {
     fn name(&self) -> &'static str {
-        "sequence"
+        self.0.of(["sequence", "sequence@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -77,13 +82,23 @@ impl Task for Sequence {
         recipe.write(&mut prompt);
         prompt.push_str("\n\n");
         if wanted == 1 {
-            prompt.push_str("What is the next term? The answer is one integer, in digits.");
+            prompt.push_str("What is the next term? ");
+            prompt.push_str(self.0.of([
+                "The answer is one integer, in digits.",
+                "Reply with one integer, in digits, like 42.",
+            ]));
         } else {
-            let _ = write!(
-                prompt,
-                "What are the next {wanted} terms? The answer is {wanted} integers in order, in digits, separated by \
-                 commas."
-            );
+            let _ = write!(prompt, "What are the next {wanted} terms? ");
+            let _ = match self.0 {
+                Version::V1 => write!(
+                    prompt,
+                    "The answer is {wanted} integers in order, in digits, separated by commas."
+                ),
+                Version::V2 => write!(
+                    prompt,
+                    "Reply with {wanted} integers in order, in digits, separated by commas, like 4, 8, 15."
+                ),
+            };
         }
         let target: Vec<String> = terms[shown..].iter().map(ToString::to_string).collect();
         Test::free_form(prompt, target.join(", "))

@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
+use super::Version;
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
-use outline::{Outline, QUADRILATERALS, REST, Shape};
+use outline::{FOUR_CORNERS, Outline, QUADRILATERALS, REST, Shape};
 use path::{Frame, Reorder};
 
 mod outline;
 mod path;
 
-/// The task.
-pub(super) struct Shapes;
+/// The task in a version.
+pub(super) struct Shapes(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("options", Dimension::Length, [4, 10, 6], "how many names there are to choose from"),
@@ -43,13 +44,22 @@ const EXTRA_SIZE: f64 = 0.25;
 
 impl Task for Shapes {
     fn name(&self) -> &'static str {
-        "shapes"
+        self.0.of(["shapes", "shapes@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
-        "Name the shape that an SVG path draws. Half of the names are quadrilaterals, which counting corners does \
-         not distinguish. Harder with more names, turned and shifted shapes, larger and longer numbers, outlines \
-         that start anywhere or come in pieces, and other paths around."
+        self.0.of([
+            "Name the shape that an SVG path draws. Half of the names are quadrilaterals, which counting corners does \
+             not distinguish. Harder with more names, turned and shifted shapes, larger and longer numbers, outlines \
+             that start anywhere or come in pieces, and other paths around.",
+            "Name the quadrilateral that an SVG path draws. All names have four corners, so counting them tells nothing. \
+             Harder with more names, turned and shifted shapes, larger and longer numbers, outlines that start \
+             anywhere or come in pieces, and other paths around.",
+        ])
     }
 
     fn parameters(&self) -> &'static [Parameter] {
@@ -62,9 +72,15 @@ impl Task for Shapes {
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let count = params.size("options");
-        let mut shapes = rng.sample(QUADRILATERALS, count / 2);
-        shapes.extend(rng.sample(REST, count - count / 2));
-        rng.shuffle(&mut shapes);
+        let shapes = match self.0 {
+            Version::V1 => {
+                let mut shapes = rng.sample(QUADRILATERALS, count / 2);
+                shapes.extend(rng.sample(REST, count - count / 2));
+                rng.shuffle(&mut shapes);
+                shapes
+            }
+            Version::V2 => rng.sample(FOUR_CORNERS, count),
+        };
         let right = rng.index(count);
 
         let limit = |name: &str| params.int(name) as f64;
@@ -96,8 +112,15 @@ impl Task for Shapes {
             "\nCoordinates are rounded. Where several names fit, the most specific one is right: a square is not \
              called a rectangle here.",
         );
+        if self.0 != Version::V1 {
+            prompt.push_str(
+                " A trapezoid has exactly one pair of parallel sides: an isosceles one has equal legs, a right one two \
+                 right angles. A kite has two pairs of equal sides that meet; a dart is a kite with a corner that points \
+                 inward. An irregular quadrilateral is none of these.",
+            );
+        }
         let options: Vec<String> = shapes.iter().map(|shape| shape.name().to_owned()).collect();
-        write_options(&options, &mut prompt);
+        write_options(self.0, &options, &mut prompt);
         Test::choice(prompt, options, right)
     }
 }

@@ -1,13 +1,14 @@
 //! Things that change hands by swaps.
 
+use super::Version;
 use super::text::write_options;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 use state::State;
 
 mod state;
 
-/// The task.
-pub(super) struct Shuffle;
+/// The task in a version.
+pub(super) struct Shuffle(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("entities", Dimension::Length, [3, 12, 5], "number of objects"),
@@ -29,7 +30,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for Shuffle {
     fn name(&self) -> &'static str {
-        "shuffle"
+        self.0.of(["shuffle", "shuffle@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -49,7 +54,10 @@ impl Task for Shuffle {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let entities = params.size("entities");
         let state = State::new(params.word("style"), entities, rng);
-        let story = Story::new(entities, params.size("depth"), rng);
+        let story = match self.0 {
+            Version::V1 => Story::new(entities, params.size("depth"), rng),
+            Version::V2 => Story::with_any_end(entities, params.size("depth"), rng),
+        };
         let events = story.events(params.size("anchors"), params.size("confounders"), rng);
 
         let mut prompt = state.opening(&story.start);
@@ -71,7 +79,7 @@ impl Task for Shuffle {
         }
         state.question(story.subject, &mut prompt);
         let options = state.options();
-        write_options(&options, &mut prompt);
+        write_options(self.0, &options, &mut prompt);
         Test::choice(prompt, options, story.answer)
     }
 }
@@ -119,6 +127,51 @@ impl Story {
             end.swap(first, second(gap));
         }
         let subject = choose_subject(&start, &end, rng);
+        Self::of(start, swaps, subject)
+    }
+
+    /// Random swaps that take a thing to a place drawn beforehand, so that each place is as likely, the one where it
+    /// starts included. Each swap is drawn from all, weighted by how likely the thing gets there afterwards.
+    fn with_any_end(entities: usize, depth: usize, rng: &mut PyRandom) -> Self {
+        let mut start: Vec<usize> = (0..entities).collect();
+        rng.shuffle(&mut start);
+        let (mut position, end) = (rng.index(entities), rng.index(entities));
+        let subject = start[position];
+        let n = entities as f64;
+        // After s random swaps a thing is at any other place with probability (1 - decay^s) / n.
+        let decay = 1.0 - 2.0 / (n - 1.0);
+        let mut swaps: Vec<[usize; 2]> = Vec::with_capacity(depth);
+        for left in (0..depth as i32).rev() {
+            let faded = decay.powi(left);
+            let [near, far] = [1.0 / n + (1.0 - 1.0 / n) * faded, (1.0 - faded) / n];
+            let reach = |place: usize| if place == end { near } else { far };
+            // The swaps that leave the thing, those that take it to its end, and those that take it elsewhere.
+            let others = if position == end { n - 1.0 } else { n - 2.0 };
+            let stays = (n - 1.0) * (n - 2.0) / 2.0 * reach(position);
+            let ends = if position == end { 0.0 } else { near };
+            let mut draw = rng.random() * (stays + ends + others * far);
+            let other = |skipped: [usize; 2], rng: &mut PyRandom| loop {
+                let place = rng.index(entities);
+                if !skipped.contains(&place) {
+                    break place;
+                }
+            };
+            let swap = if draw < stays {
+                let first = other([position, position], rng);
+                [first, other([position, first], rng)]
+            } else {
+                draw -= stays;
+                let goal = if draw < ends { end } else { other([position, end], rng) };
+                let swap = if rng.getrandbits(1) == 1 { [position, goal] } else { [goal, position] };
+                position = goal;
+                swap
+            };
+            swaps.push(swap);
+        }
+        Self::of(start, swaps, subject)
+    }
+
+    fn of(start: Vec<usize>, swaps: Vec<[usize; 2]>, subject: usize) -> Self {
         let mut position = position_of(subject, &start);
         let mut own_swaps = Vec::new();
         for (step, [first, second]) in swaps.iter().enumerate() {

@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use self::words::{PREFIX_WORDS, WORDS};
+use super::Version;
 use super::text::write_number;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
 
 mod words;
 
-/// The task.
-pub(super) struct Sort;
+/// The task in a version.
+pub(super) struct Sort(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("length", Dimension::Length, [2, 64, 12], "how many items there are"),
@@ -43,7 +44,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for Sort {
     fn name(&self) -> &'static str {
-        "sort"
+        self.0.of(["sort", "sort@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -82,10 +87,11 @@ impl Task for Sort {
         }
         prompt.push_str("\n\n");
         prompt.push_str(key.rules());
-        prompt.push_str(" The answer is all ");
+        prompt.push_str(self.0.of([" The answer is all ", " Reply with all "]));
         write_number(items.len() as i64, &mut prompt);
         prompt.push_str(if key.is_numbered() { " labels" } else { " words" });
-        prompt.push_str(" in that order, each exactly as written above, separated by commas.");
+        prompt.push_str(" in that order, each exactly as written above, separated by commas");
+        prompt.push_str(self.0.of([".", ", like one, two, three."]));
 
         items.sort_unstable_by(|a, b| key.compare(a, b));
         let mut target = String::with_capacity((10 + shared_prefix) * items.len());

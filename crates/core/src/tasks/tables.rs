@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 use self::columns::{COUNTRIES, Cell, Column, Role, Values, draw_text};
 use self::grid::{Condition, Customers, Grid, Requirement};
 use self::render::Format;
-use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
+use super::Version;
+use crate::{AnswerType, Dimension, Ineffective, ParamValue, Parameter, Params, PyRandom, Task, Test};
 
 mod columns;
 mod grid;
 mod render;
 
-/// The task.
-pub(super) struct Tables;
+/// The task in a version.
+pub(super) struct Tables(pub(super) Version);
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::int("rows", Dimension::Length, [2, 256, 16], "how many rows the table has"),
@@ -47,7 +48,11 @@ const PARAMETERS: &[Parameter] = &[
 
 impl Task for Tables {
     fn name(&self) -> &'static str {
-        "tables"
+        self.0.of(["tables", "tables@2"])
+    }
+
+    fn version(&self) -> u32 {
+        self.0.number()
     }
 
     fn description(&self) -> &'static str {
@@ -60,6 +65,23 @@ impl Task for Tables {
         PARAMETERS
     }
 
+    fn ineffective(&self, params: &Params) -> Option<Ineffective> {
+        if self.0 == Version::V1 {
+            return None;
+        }
+        let operation = Operation::from_name(params.word("operation"));
+        let (rows, columns) = (params.size("rows"), params.size("columns"));
+        let max_filters = operation.max_filters(rows, columns);
+        (params.size("filters") > max_filters).then(|| Ineffective {
+            name: "filters",
+            effective: ParamValue::Int(max_filters as i64),
+            limit: format!(
+                "`operation` = \"{}\", `rows` = {rows} and `columns` = {columns}",
+                params.word("operation")
+            ),
+        })
+    }
+
     fn answer_type(&self) -> AnswerType {
         AnswerType::Cell
     }
@@ -67,13 +89,14 @@ impl Task for Tables {
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
         let operation = Operation::from_name(params.word("operation"));
         let plan = Plan {
+            version: self.0,
             operation,
             rows: params.size("rows"),
             columns: params.size("columns"),
             filters: params.size("filters"),
             noise: params.real("noise"),
         };
-        let grid = plan.grid(rng);
+        let (grid, counts) = plan.grid(rng);
         let question = operation.ask(&grid, rng);
 
         let format = Format::from_name(params.word("format"));
@@ -96,12 +119,23 @@ impl Task for Tables {
                 .any(|condition| matches!(condition.requirement, Requirement::Is(_) | Requirement::From(_)));
         let spelling =
             if compares_text { " Texts are the same only if they are spelled exactly alike." } else { "" };
-        let form = match question.answer {
-            Cell::Number(_) => "one integer",
-            _ => "the content of one cell, as it stands in the table",
+        let form = match (self.0, question.answer) {
+            (Version::V1, Cell::Number(_)) => "The answer is one integer.",
+            (Version::V1, _) => "The answer is the content of one cell, as it stands in the table.",
+            (Version::V2, Cell::Number(_)) => "Reply with one integer, like 42.",
+            (Version::V2, _) => "Reply with the content of that cell, as it stands in the table.",
         };
-        let _ = write!(prompt, "\n\n{}{spelling} The answer is {form}.", question.text);
-        Test::free_form(prompt, question.answer.to_string())
+        let _ = write!(prompt, "\n\n{}{spelling} {form}", question.text);
+        let test = Test::free_form(prompt, question.answer.to_string());
+        match (self.0, operation) {
+            (Version::V1, _) | (_, Operation::Sum | Operation::Group | Operation::Join) => test,
+            (_, Operation::Lookup) => {
+                let column = question.column.expect("a lookup asks for a column");
+                test.with_guess(grid.commonest(column))
+            }
+            (_, Operation::Max) => test.with_guess(1.0 / plan.rows as f64),
+            (_, Operation::Count) => test.with_guess(1.0 / counts as f64),
+        }
     }
 }
 
@@ -118,9 +152,29 @@ enum Operation {
 struct Question {
     text: String,
     answer: Cell,
+    /// The column that a lookup asks for.
+    column: Option<usize>,
 }
 
 impl Operation {
+    /// How many columns the operation needs by itself.
+    fn columns(self) -> usize {
+        match self {
+            Self::Lookup => 0,
+            Self::Count | Self::Sum | Self::Max => 1,
+            Self::Group | Self::Join => 2,
+        }
+    }
+
+    /// How many conditions a table has room for: a column for each, and a row for each that only this condition rules
+    /// out, beside one that meets all.
+    fn max_filters(self, rows: usize, columns: usize) -> usize {
+        let has_key = self.columns() < columns;
+        // Groups and customers are not filtered by, and customers have a condition already.
+        let taken = usize::from(has_key) + usize::from(matches!(self, Self::Group | Self::Join));
+        (columns - taken).min(rows - 1 - usize::from(self == Self::Join))
+    }
+
     fn from_name(name: &str) -> Self {
         match name {
             "count" => Self::Count,
@@ -142,6 +196,7 @@ impl Operation {
             Self::Count if filtered => Question {
                 text: format!("How many rows are there in which {conditions}?"),
                 answer: Cell::Number(grid.matching().count() as i64),
+                column: None,
             },
             Self::Count => {
                 let index = grid.column_index(Role::Group);
@@ -152,6 +207,7 @@ impl Operation {
                         grid.columns[index].name
                     ),
                     answer: Cell::Number(different.len() as i64),
+                    column: None,
                 }
             }
             Self::Sum => {
@@ -160,6 +216,7 @@ impl Operation {
                 Question {
                     text: format!("What is the sum of the {} over {rows}?", name(Role::Measure)),
                     answer: Cell::Number(sum(grid)),
+                    column: None,
                 }
             }
             Self::Max => {
@@ -174,6 +231,7 @@ impl Operation {
                         "{rows} with the largest {measure}; if several share it, the first of them. What is its id?"
                     ),
                     answer: largest(grid)[grid.column_index(Role::Key)],
+                    column: None,
                 }
             }
             Self::Group => {
@@ -189,6 +247,7 @@ impl Operation {
                         name(Role::Measure)
                     ),
                     answer: Cell::Number(largest_sum(grid)),
+                    column: None,
                 }
             }
             Self::Join => {
@@ -208,6 +267,7 @@ impl Operation {
                         name(Role::Measure)
                     ),
                     answer: Cell::Number(sum(grid)),
+                    column: None,
                 }
             }
         }
@@ -224,6 +284,7 @@ fn lookup(grid: &Grid, conditions: &str, rng: &mut PyRandom) -> Question {
         return Question {
             text: format!("What is the {} in the row whose id is {}?", grid.columns[column].name, row[key]),
             answer: row[column],
+            column: Some(column),
         };
     }
     let free: Vec<usize> = (0..grid.columns.len())
@@ -237,6 +298,7 @@ fn lookup(grid: &Grid, conditions: &str, rng: &mut PyRandom) -> Question {
             grid.columns[column].name
         ),
         answer: row[column],
+        column: Some(column),
     }
 }
 
@@ -260,16 +322,21 @@ fn largest(grid: &Grid) -> &[Cell] {
 }
 
 fn largest_sum(grid: &Grid) -> i64 {
+    sums_by_group(grid).into_values().max().expect("some row was made to meet the conditions")
+}
+
+fn sums_by_group(grid: &Grid) -> HashMap<Cell, i64> {
     let group = grid.column_index(Role::Group);
     let mut sums: HashMap<Cell, i64> = HashMap::new();
     for row in grid.matching() {
         *sums.entry(row[group]).or_default() += measured(grid, row);
     }
-    sums.into_values().max().expect("some row was made to meet the conditions")
+    sums
 }
 
 /// The shape of a table.
 struct Plan {
+    version: Version,
     operation: Operation,
     rows: usize,
     columns: usize,
@@ -278,7 +345,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn grid(&self, rng: &mut PyRandom) -> Grid {
+    /// The table, and how many answers a question for a count has.
+    fn grid(&self, rng: &mut PyRandom) -> (Grid, usize) {
         let country = (self.operation == Operation::Join).then(|| draw_text(COUNTRIES, self.noise, rng));
         let customers =
             country.map(|country| Customers::draw((self.rows / 3).clamp(2, 40), country, self.noise, rng));
@@ -289,13 +357,44 @@ impl Plan {
             let column = grid.column_index(Role::Link);
             grid.conditions.push(Condition { column, requirement: Requirement::From(country) });
         }
+        if self.version != Version::V1 {
+            let counts = self.fill(&mut grid, rng);
+            return (grid, counts);
+        }
         let matching = match self.operation {
             Operation::Lookup => 1,
             // Every number up to half of the rows is as likely.
             _ => rng.randint(1, self.rows.div_ceil(2).max(2) as i64) as usize,
         };
-        grid.fill(self.rows, matching, self.noise, rng);
-        grid
+        grid.fill(self.rows, matching, 0, self.noise, rng);
+        (grid, 1)
+    }
+
+    /// Fills the table such that each condition rules out a row that the others let pass. Returns how many answers a
+    /// question for a count has, all as likely.
+    fn fill(&self, grid: &mut Grid, rng: &mut PyRandom) -> usize {
+        let conditions = grid.conditions.len();
+        let most = self.rows - conditions;
+        if self.operation == Operation::Count && conditions == 0 {
+            grid.fill(self.rows, 0, 0, self.noise, rng);
+            const MAX_DIFFERENT: usize = 10;
+            let different = 1 + rng.index(self.rows.min(MAX_DIFFERENT));
+            grid.set_different(Role::Group, different, self.noise, rng);
+            return self.rows.min(MAX_DIFFERENT);
+        }
+        let matching = match self.operation {
+            Operation::Lookup => 1,
+            Operation::Count => rng.index(most + 1),
+            _ => 1 + rng.index(most.min(self.rows.div_ceil(2)).max(1)),
+        };
+        let first_sole = grid.fill(self.rows, matching, conditions, self.noise, rng);
+        match self.operation {
+            // Without its condition, each of these rows would be the answer or change it.
+            Operation::Max => grid.raise(&first_sole, rng),
+            Operation::Group => grid.regroup(&first_sole),
+            _ => {}
+        }
+        most + 1
     }
 
     /// The columns that the operation needs, and others until there are enough; the key stands first.
@@ -305,7 +404,7 @@ impl Plan {
             Operation::Lookup => {}
             Operation::Count => {
                 let mut text = Column::some_text(Role::Group, rng);
-                if self.filters == 0 {
+                if self.filters == 0 && self.version == Version::V1 {
                     text.narrow(2 + rng.index(self.rows.min(9)), rng);
                 }
                 columns.push(text);

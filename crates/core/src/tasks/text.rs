@@ -1,5 +1,6 @@
 //! Pieces of English that several tasks write.
 
+use super::Version;
 use crate::number_words::{SMALL, TENS};
 
 /// A whole number in words, without hyphens or "and": `forty two`, `one thousand six`.
@@ -40,8 +41,8 @@ pub(super) fn write_two_digits(number: i64, text: &mut String) {
 }
 
 /// Ends a question with what there is to choose from, a letter before each.
-pub(super) fn write_options(options: &[String], prompt: &mut String) {
-    prompt.push_str(" The answer is one of these:");
+pub(super) fn write_options(version: Version, options: &[String], prompt: &mut String) {
+    prompt.push_str(version.of([" The answer is one of these:", " Reply with one of these:"]));
     for (letter, option) in ('A'..='Z').zip(options) {
         prompt.push('\n');
         prompt.push(letter);

@@ -65,6 +65,7 @@ impl<'a> Case<'a> {
             alternative_targets: Vec::new(),
             options,
             scorer: None,
+            stated_guess: None,
         };
         let found = extract(&reply);
         let right = is_right(self.kind(), &reply, &test);

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
 
+mod check;
 mod difficulty;
 mod extract;
 mod math;
 mod python;
+mod python_solvers;
 mod scaling;
 mod scorers;
 mod scoring_revision;

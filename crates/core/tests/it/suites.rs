@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reasonscape_core::{Suite, Test, TestStream, tasks};
+use reasonscape_core::{Json, Params, Suite, Test, TestStream, tasks};
 
 fn built_in(name: &str) -> Suite {
     Suite::parse(Suite::built_in(name).expect("a built-in suite"))
@@ -10,16 +10,17 @@ fn built_in(name: &str) -> Suite {
 }
 
 #[test]
-fn r12_has_twelve_tasks_and_about_1070_points() {
+fn r12_has_twelve_tasks_and_about_ninety_points_each() {
+    assert_eq!(built_in("r12@1").points().len(), 1067);
     let suite = built_in("r12");
     let points = suite.points();
-    assert!((1050..=1090).contains(&points.len()), "{} points", points.len());
+    assert!((1030..=1090).contains(&points.len()), "{} points", points.len());
     let mut by_task: HashMap<&str, usize> = HashMap::new();
     for point in &points {
         *by_task.entry(point.task.name()).or_default() += 1;
     }
     assert_eq!(by_task.len(), 12);
-    for task in tasks::all().filter(|task| task.name() != "jsonpath") {
+    for task in tasks::all().filter(|task| task.family() != "jsonpath") {
         let count = by_task[task.name()];
         assert!((80..=95).contains(&count), "{} has {count} points", task.name());
         // Every dimension of the task is walked along somewhere.
@@ -38,10 +39,76 @@ fn r12_has_twelve_tasks_and_about_1070_points() {
 
 #[test]
 fn quick_has_twelve_tasks_and_few_points() {
-    let suite = built_in("quick");
-    let points = suite.points();
-    assert_eq!(points.len(), 36);
-    assert!(points.iter().map(|point| point.count).sum::<usize>() <= 300);
+    for (name, version) in [("quick@1", 1), ("quick@2", 2), ("quick", 2)] {
+        let suite = built_in(name);
+        let points = suite.points();
+        assert_eq!(points.len(), 36);
+        assert!(points.iter().all(|point| point.task.version() == version), "{name}");
+        assert!(points.iter().map(|point| point.count).sum::<usize>() <= 300);
+    }
+    assert_eq!((Suite::built_in("quick@0"), Suite::built_in("quick@3")), (None, None));
+}
+
+#[test]
+fn a_task_without_version_takes_that_of_the_caller() {
+    let text = with("id = \"a\"\ntask = \"sort\"");
+    let name = |suite: &Suite| suite.manifolds[0].task.name().to_owned();
+    assert_eq!(name(&Suite::parse(&text).unwrap()), "sort@2");
+    assert_eq!(name(&Suite::parse_for(&text, 1).unwrap()), "sort");
+    let text = text.replace("\"sort\"", "\"sort@1\"");
+    assert_eq!(name(&Suite::parse(&text).unwrap()), "sort");
+    let message = refusal(&text.replace("sort@1", "sort@9"));
+    assert!(message.contains("line 5: unknown task `sort@9`"), "{message}");
+}
+
+#[test]
+fn values_without_effect_and_counts_beyond_the_problems_are_rejected() {
+    let message =
+        refusal(&with("id = \"a\"\ntask = \"boolean\"\nparams = { length = 12, max_depth = [2, 4, 8] }"));
+    assert!(
+        message.contains(
+            "line 6: `max_depth` of `boolean` is 8, which with `length` = 12 has the same effect as 4; use 4"
+        ),
+        "{message}"
+    );
+    // An omitted value takes the effective one.
+    let suite = Suite::parse(&with("id = \"a\"\ntask = \"brackets\"\nparams = { length = 6 }")).unwrap();
+    assert_eq!(suite.manifolds[0].points[0].int("max_depth"), 3);
+
+    let few = "id = \"a\"\ntask = \"arithmetic\"\ncount = 500\nparams = { length = 2, operators = \"+-\" }";
+    let message = refusal(&with(few));
+    assert!(message.contains("line 6: manifold `a` has 500 problems"), "{message}");
+    assert!(message.contains("has about 81 different ones"), "{message}");
+    assert!(Suite::parse(&with(&few.replace("500", "81"))).is_ok());
+    assert!(Suite::parse(&with(&few.replace("arithmetic", "arithmetic@1"))).is_ok());
+}
+
+/// A point yields as many different problems as it says, and a stream ends rather than repeat one.
+#[test]
+fn small_points_have_the_problems_that_they_claim() {
+    for (task, params) in [
+        ("arithmetic", r#"{"length": 2, "operators": "+-"}"#),
+        ("arithmetic", r#"{"length": 2, "operators": "+-*%"}"#),
+        ("boolean", r#"{"length": 6, "max_depth": 0, "prob_negate": 0.0, "operators": "and_or"}"#),
+        ("brackets", r#"{"length": 2, "max_depth": 1}"#),
+        ("brackets", r#"{"length": 4, "kinds": 1}"#),
+        ("brackets", r#"{"length": 8, "max_depth": 2, "kinds": 2}"#),
+    ] {
+        let task = tasks::by_name(task).unwrap();
+        let params = Params::new(task, &Json::parse(params).unwrap()).unwrap();
+        let claimed = task.distinct_problems(&params).expect("a small point") as usize;
+        let prompts: Vec<String> =
+            TestStream::new(task, &params, 0).take(4 * claimed).map(|test| test.prompt).collect();
+        assert!(
+            prompts.len() >= claimed,
+            "{} {:?}: {} of {claimed}",
+            task.name(),
+            params.to_json(),
+            prompts.len()
+        );
+        let distinct: std::collections::HashSet<&String> = prompts.iter().collect();
+        assert_eq!(distinct.len(), prompts.len());
+    }
 }
 
 /// Points of r12 are different tests, not the same ones under another name, and a point hardly repeats itself.

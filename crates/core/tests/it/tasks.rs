@@ -34,7 +34,7 @@ fn tests(task: &dyn Task, params: &Params, seed: i64, count: usize) -> Vec<Test>
 }
 
 fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         let mut rng = PyRandom::new(20_260_101);
         for _ in 0..points {
             body(task, &random_params(task, &mut rng));
@@ -46,7 +46,7 @@ fn for_random_points(points: usize, mut body: impl FnMut(&dyn Task, &Params)) {
 fn independent_solver_finds_the_target() {
     for_random_points(300, |task, params| {
         for test in tests(task, params, 7, 8) {
-            let found = solve(task.name(), &test.prompt);
+            let found = solve(task.family(), &test.prompt);
             assert_eq!(
                 found,
                 test.target,
@@ -79,7 +79,8 @@ fn options_are_distinct_and_contain_target_once() {
     for_random_points(100, |task, params| {
         for test in tests(task, params, 5, 4) {
             if test.options.is_empty() {
-                assert_eq!(test.guess(), 0.0);
+                assert!(task.version() > 1 || test.guess() == 0.0, "{}", task.name());
+                assert!((0.0..=0.5).contains(&test.guess()), "{}: {}", task.name(), test.guess());
                 assert!(!matches!(task.answer_type(), AnswerType::Choice | AnswerType::Boolean));
             } else {
                 let distinct: HashSet<_> = test.options.iter().collect();
@@ -166,7 +167,7 @@ fn every_parameter_is_described_and_its_default_is_legal() {
 /// Ten tests of each task, for ever. A difference here is a new version of the task, never an edit.
 #[test]
 fn generated_text_is_frozen() {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         let mut rng = PyRandom::new(1);
         let mut text = String::new();
         for i in 0..5 {
@@ -187,6 +188,6 @@ fn generated_text_is_frozen() {
                 .unwrap();
             }
         }
-        insta::assert_snapshot!(format!("{}@{}", task.name(), task.version()), text);
+        insta::assert_snapshot!(format!("{}@{}", task.family(), task.version()), text);
     }
 }

@@ -30,13 +30,13 @@ count = 8
 
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [{ length = 8, max_depth = 2 }, { length = 24, max_depth = 4, max_number = 99 }]
 view = [{ x = "length" }]
 
 [[manifold]]
 id = "brackets"
-task = "brackets"
+task = "brackets@1"
 points = [{ length = 20, max_depth = 6 }, { length = 64, max_depth = 12, kinds = 4 }]
 view = [{ x = "length" }]
 "#;

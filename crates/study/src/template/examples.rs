@@ -111,6 +111,11 @@ mod tests {
             let shown = examples.prompts_beside("");
             assert_eq!(shown.len(), 3, "{}", task.name());
             for test in TestStream::new(task, &params, 0).take(256) {
+                // In a small space an example may equal a test by chance, and is replaced beside it.
+                let shown = match task.distinct_problems(&params) {
+                    Some(_) => examples.prompts_beside(&test.prompt),
+                    None => shown.clone(),
+                };
                 assert!(!shown.contains(&test.prompt.as_str()), "{}", task.name());
             }
         }

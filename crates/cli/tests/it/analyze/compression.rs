@@ -143,7 +143,7 @@ fn shows_the_text_of_repetition_loops() {
         count = 150
         [[manifold]]
         id = "dates"
-        task = "dates"
+        task = "dates@1"
         points = [{}]
     "#;
     const LOOP: &[u8] = b"Wait, let me check that again. Wait, let me check that again.";

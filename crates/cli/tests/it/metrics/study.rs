@@ -19,11 +19,11 @@ name = "small"
 count = 12
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [{ length = 3, max_depth = 0 }, { length = 6, max_depth = 1 }]
 [[manifold]]
 id = "boolean"
-task = "boolean"
+task = "boolean@1"
 points = [{ length = 4, max_depth = 1 }]
 "#;
 

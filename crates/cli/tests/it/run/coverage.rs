@@ -21,23 +21,23 @@ name = "coverage"
 count = 16
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [{ length = 3, max_depth = 0 }, { length = 24, max_depth = 4, max_number = 99 }]
 [[manifold]]
 id = "boolean"
-task = "boolean"
+task = "boolean@1"
 points = [{ length = 4, max_depth = 1 }, { length = 32, max_depth = 6 }]
 [[manifold]]
 id = "shapes"
-task = "shapes"
+task = "shapes@1"
 points = [{}]
 [[manifold]]
 id = "sort"
-task = "sort"
+task = "sort@1"
 points = [{ length = 4 }]
 [[manifold]]
 id = "sort-long"
-task = "sort"
+task = "sort@1"
 count = 32
 points = [{ length = 24 }]
 "#;

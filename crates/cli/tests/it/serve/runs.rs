@@ -34,11 +34,11 @@ name = "small"
 count = 8
 [[manifold]]
 id = "arithmetic"
-task = "arithmetic"
+task = "arithmetic@1"
 points = [{ length = 3, max_depth = 0 }]
 [[manifold]]
 id = "sort"
-task = "sort"
+task = "sort@1"
 points = [{ length = 4 }]
 "#;
 

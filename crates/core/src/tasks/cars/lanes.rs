@@ -61,6 +61,16 @@ pub(super) enum Operation {
     Conditional { condition: Condition, then: Box<Operation>, otherwise: Box<Operation> },
 }
 
+impl Operation {
+    /// The vehicle that moves, where it is one and needs no condition.
+    pub(super) fn mover(&self) -> Option<usize> {
+        match self {
+            Self::Move { vehicle, .. } | Self::Insert { vehicle, .. } => Some(*vehicle),
+            _ => None,
+        }
+    }
+}
+
 /// What can be true of a street.
 pub(super) enum Condition {
     InLane { vehicle: usize, lane: usize },

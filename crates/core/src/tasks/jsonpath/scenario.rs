@@ -4,12 +4,14 @@ use super::document::Position::{FromEnd, FromStart};
 use super::document::{Comparison, Step, Value};
 use super::words::{KEYS, VALUES};
 use crate::PyRandom;
+use crate::tasks::Version;
 
 /// How many names a document has beside those of its query: a prime, so that steps of any length visit them all.
 const FILLERS: usize = 53;
 
 /// What documents and queries are made of.
 pub(super) struct Scenario {
+    pub(super) version: Version,
     pub(super) depth: usize,
     pub(super) width: usize,
     pub(super) operators: &'static str,
@@ -36,8 +38,9 @@ impl Scenario {
         let query = self.query(names, &ranks, rng);
         let decoys = self.decoys(&query, rng);
         rng.shuffle(&mut ranks);
-        let extent = Extent { width: self.width, levels: self.depth + 1, on_the_way: true };
-        let document = Builder { query: &query, fillers, decoys, ranks, rng }.value(0, extent);
+        let extent = Extent { width: self.width, held_back: 0, levels: self.depth + 1, on_the_way: true };
+        let document =
+            Builder { version: self.version, query: &query, fillers, decoys, ranks, rng }.value(0, extent);
         Question { document, query }
     }
 
@@ -139,6 +142,8 @@ fn filter(key: Option<&'static str>, ranks: &[i64], rng: &mut PyRandom) -> Step 
 #[derive(Clone, Copy)]
 struct Extent {
     width: usize,
+    /// How many members are added to this value later, such as the one that a filter compares.
+    held_back: usize,
     levels: usize,
     /// Whether the query comes here; if not, this is a look-alike.
     on_the_way: bool,
@@ -146,7 +151,7 @@ struct Extent {
 
 impl Extent {
     fn below(self) -> Self {
-        Self { levels: self.levels - 1, ..self }
+        Self { levels: self.levels - 1, held_back: 0, ..self }
     }
 
     /// As deep as what it looks like, but narrow: the document grows with the number of look-alikes alone.
@@ -156,6 +161,7 @@ impl Extent {
 }
 
 struct Builder<'a> {
+    version: Version,
     query: &'a [Step],
     /// Names that the query does not mention.
     fillers: &'a [&'static str],
@@ -202,7 +208,7 @@ impl Builder<'_> {
 
     /// What stands beside the value that a step selects.
     fn others(&mut self, level: usize, extent: Extent) -> Vec<Value> {
-        let mut others: Vec<Value> = (1..extent.width).map(|_| self.scalar()).collect();
+        let mut others: Vec<Value> = (1 + extent.held_back..extent.width).map(|_| self.scalar()).collect();
         if extent.on_the_way {
             for _ in 0..std::mem::take(&mut self.decoys[level]) {
                 others.push(self.value(level + 1, extent.decoy()));
@@ -239,7 +245,11 @@ impl Builder<'_> {
                 elements.push(rank);
                 continue;
             };
-            let narrower = Extent { width: (extent.width - 1).max(1), ..extent.below() };
+            let narrower = match self.version {
+                // Everything below is narrower, so positions may be missing.
+                Version::V1 => Extent { width: (extent.width - 1).max(1), ..extent.below() },
+                Version::V2 => Extent { held_back: 1, ..extent.below() },
+            };
             let mut element = self.value(level + 1, narrower);
             if let Value::Object(members) = &mut element {
                 members.insert(self.rng.index(members.len() + 1), (key, rank));

@@ -28,11 +28,30 @@ pub(super) enum Shape {
     Ellipse,
     Semicircle,
     QuarterCircle,
+    IsoscelesTrapezoid,
+    RightTrapezoid,
+    ScaleneTrapezoid,
+    Dart,
+    Irregular,
 }
 
 /// Shapes with four straight sides.
 pub(super) const QUADRILATERALS: &[Shape] =
     &[Shape::Square, Shape::Rectangle, Shape::Rhombus, Shape::Parallelogram, Shape::Trapezoid, Shape::Kite];
+
+/// The names that version 2 asks for, all of shapes with four straight sides.
+pub(super) const FOUR_CORNERS: &[Shape] = &[
+    Shape::Square,
+    Shape::Rectangle,
+    Shape::Rhombus,
+    Shape::Parallelogram,
+    Shape::ScaleneTrapezoid,
+    Shape::IsoscelesTrapezoid,
+    Shape::RightTrapezoid,
+    Shape::Kite,
+    Shape::Dart,
+    Shape::Irregular,
+];
 
 /// All other shapes.
 pub(super) const REST: &[Shape] = &[
@@ -75,6 +94,11 @@ impl Shape {
             Self::Ellipse => "ellipse",
             Self::Semicircle => "semicircle",
             Self::QuarterCircle => "quarter circle",
+            Self::IsoscelesTrapezoid => "isosceles trapezoid",
+            Self::RightTrapezoid => "right trapezoid",
+            Self::ScaleneTrapezoid => "trapezoid",
+            Self::Dart => "dart",
+            Self::Irregular => "irregular quadrilateral",
         }
     }
 }
@@ -161,6 +185,33 @@ impl Outline {
             Shape::QuarterCircle => {
                 Self { corners: vec![[0.0, -1.0], [1.0, 0.0], [0.0, 0.0]], arcs: 1, radii: [1.0, 1.0] }
             }
+            Shape::IsoscelesTrapezoid => {
+                let (top, height) = (rng.uniform(0.35, 0.45), rng.uniform(0.4, 0.55));
+                straight(vec![[-top, -height], [top, -height], [0.9, height], [-0.9, height]])
+            }
+            Shape::RightTrapezoid => {
+                let (top, height) = (rng.uniform(-0.2, 0.1), rng.uniform(0.4, 0.55));
+                straight(mirrored(vec![[-0.9, -height], [top, -height], [0.9, height], [-0.9, height]], rng))
+            }
+            Shape::ScaleneTrapezoid => {
+                let (long, short) = (rng.uniform(0.9, 1.1), rng.uniform(0.3, 0.35));
+                let height = rng.uniform(0.3, 0.37);
+                let corners =
+                    vec![[long - 0.9, -height], [0.9 - short, -height], [0.9, height], [-0.9, height]];
+                straight(mirrored(corners, rng))
+            }
+            Shape::Dart => {
+                let (side, notch) = (rng.uniform(0.65, 0.9), rng.uniform(0.15, 0.35));
+                straight(vec![[0.0, -1.0], [side, 0.8], [0.0, notch], [-side, 0.8]])
+            }
+            // Adjacent sides differ in length by a third, opposite ones in direction by 30 degrees.
+            Shape::Irregular => {
+                let mut corner =
+                    |x: f64, y: f64| [x + rng.uniform(-0.04, 0.04), y + rng.uniform(-0.04, 0.04)];
+                let corners =
+                    vec![corner(-0.9, 0.2), corner(-0.7, -0.47), corner(0.38, -0.68), corner(0.75, 0.95)];
+                straight(mirrored(corners, rng))
+            }
         }
     }
 }
@@ -199,6 +250,17 @@ fn parallelogram(rng: &mut PyRandom) -> Vec<Point> {
 fn trapezoid(rng: &mut PyRandom) -> Vec<Point> {
     let (top, height, lean) = (rng.uniform(0.35, 0.55), rng.uniform(0.4, 0.65), rng.uniform(-0.3, 0.3));
     vec![[lean - top, -height], [lean + top, -height], [0.9, height], [-0.9, height]]
+}
+
+/// The corners or their mirror image, still clockwise.
+fn mirrored(mut corners: Vec<Point>, rng: &mut PyRandom) -> Vec<Point> {
+    if rng.random() < 0.5 {
+        corners.reverse();
+        for [x, _] in &mut corners {
+            *x = -*x;
+        }
+    }
+    corners
 }
 
 fn cross(arm: f64) -> Vec<Point> {

@@ -17,6 +17,15 @@ pub(super) enum Cell {
     Code(i64),
 }
 
+impl Cell {
+    pub(super) fn number(self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,6 @@
 //! A table's cells, filled so that the rows which meet the conditions are as many as wanted.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::columns::{COUNTRIES, Cell, Column, LookAlikes, Role, Values, draw_text};
@@ -71,7 +72,7 @@ impl Grid {
             .expect("the operation asked for this column")
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+    pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = &[Cell]> {
         self.cells.chunks(self.columns.len())
     }
 
@@ -96,17 +97,28 @@ impl Grid {
 
     /// Draws the cells so that exactly `matching` of the rows meet the conditions, if there are any.
     ///
-    /// Half of the other rows fail in one condition only, so that none of them can be left unread.
-    pub(super) fn fill(&mut self, rows: usize, matching: usize, noise: f64, rng: &mut PyRandom) {
-        let mut meets = vec![false; rows];
-        meets[..matching.min(rows)].fill(true);
-        rng.shuffle(&mut meets);
+    /// Half of the other rows fail in one condition only, so that none of them can be left unread. The first `soles` of
+    /// the conditions each rule out a row by themselves; returns these rows.
+    pub(super) fn fill(
+        &mut self,
+        rows: usize,
+        matching: usize,
+        soles: usize,
+        noise: f64,
+        rng: &mut PyRandom,
+    ) -> Vec<usize> {
+        let mut kinds = vec![RowKind::Other; rows];
+        kinds[..matching.min(rows)].fill(RowKind::Meets);
+        for (kind, condition) in kinds[matching.min(rows)..].iter_mut().zip(0..soles) {
+            *kind = RowKind::FailsOnly(condition);
+        }
+        rng.shuffle(&mut kinds);
         let choices: Vec<Choices> =
             self.conditions.iter().map(|condition| self.choices(*condition, noise)).collect();
 
         let mut key = rng.randint(1000, 4999);
         self.cells.reserve(rows * self.columns.len());
-        for meets in meets {
+        for kind in &kinds {
             let start = self.cells.len();
             for column in &self.columns {
                 self.cells.push(match &column.values {
@@ -122,7 +134,12 @@ impl Grid {
             if choices.is_empty() {
                 continue;
             }
-            let near_miss = !meets && rng.random() < 0.5;
+            let meets = *kind == RowKind::Meets;
+            let near_miss = match kind {
+                RowKind::Meets => false,
+                RowKind::FailsOnly(_) => true,
+                RowKind::Other => rng.random() < 0.5,
+            };
             if meets || near_miss {
                 for (condition, choices) in self.conditions.iter().zip(&choices) {
                     self.cells[start + condition.column] = choices.pass(rng);
@@ -130,9 +147,76 @@ impl Grid {
             }
             let row = &self.cells[start..];
             if !meets && self.conditions.iter().all(|condition| self.holds(*condition, row)) {
-                let failed = rng.index(choices.len());
+                let failed = match kind {
+                    RowKind::FailsOnly(condition) => *condition,
+                    _ => rng.index(choices.len()),
+                };
                 self.cells[start + self.conditions[failed].column] = choices[failed].fail(rng);
             }
+        }
+        (0..rows).filter(|row| matches!(kinds[*row], RowKind::FailsOnly(_))).collect()
+    }
+
+    /// The proportion of rows that have the commonest content of a column.
+    pub(super) fn commonest(&self, column: usize) -> f64 {
+        let mut counts: HashMap<Cell, usize> = HashMap::new();
+        for row in self.rows() {
+            *counts.entry(row[column]).or_default() += 1;
+        }
+        let most = counts.into_values().max().unwrap_or(1);
+        most as f64 / self.rows().len() as f64
+    }
+
+    /// Puts exactly this many different texts in a column, look-alikes among them.
+    pub(super) fn set_different(&mut self, role: Role, different: usize, noise: f64, rng: &mut PyRandom) {
+        let (column, width) = (self.column_index(role), self.columns.len());
+        let Values::Texts(texts) = &self.columns[column].values else {
+            unreachable!("different values are counted of texts")
+        };
+        let mut chosen: Vec<&'static str> = Vec::with_capacity(different);
+        let mut pairs = rng.sample(texts, texts.len());
+        while chosen.len() < different {
+            let [first, second] = pairs.pop().expect("each list has as many pairs as are counted");
+            chosen.push(first);
+            if chosen.len() < different && rng.random() < noise / 2.0 {
+                chosen.push(second);
+            }
+        }
+        let rows = self.cells.len() / width;
+        let mut drawn: Vec<&'static str> =
+            (0..rows).map(|row| chosen.get(row).copied().unwrap_or_else(|| *rng.choice(&chosen))).collect();
+        rng.shuffle(&mut drawn);
+        for (row, text) in drawn.into_iter().enumerate() {
+            self.cells[row * width + column] = Cell::Text(text);
+        }
+    }
+
+    /// Gives rows that only just fail more than the largest amount of the rows that meet the conditions, where no
+    /// condition is about amounts.
+    pub(super) fn raise(&mut self, rows: &[usize], rng: &mut PyRandom) {
+        let column = self.column_index(Role::Measure);
+        let Values::Numbers { high, .. } = self.columns[column].values else { return };
+        let largest = self.matching().filter_map(|row| row[column].number()).max().unwrap_or(high);
+        if largest >= high || self.conditions.iter().any(|condition| condition.column == column) {
+            return;
+        }
+        for row in rows {
+            let index = row * self.columns.len() + column;
+            self.cells[index] = Cell::Number(rng.randint(largest + 1, high));
+        }
+    }
+
+    /// Puts rows that only just fail in the group with the largest sum.
+    pub(super) fn regroup(&mut self, rows: &[usize]) {
+        let column = self.column_index(Role::Group);
+        let Some((largest, _)) =
+            super::sums_by_group(self).into_iter().max_by_key(|(group, sum)| (*sum, group.to_string()))
+        else {
+            return;
+        };
+        for row in rows {
+            let index = row * self.columns.len() + column;
+            self.cells[index] = largest;
         }
     }
 
@@ -188,6 +272,15 @@ impl Grid {
             };
         }
     }
+}
+
+/// What a row is made for.
+#[derive(Clone, Copy, PartialEq)]
+enum RowKind {
+    Meets,
+    /// It fails this condition and no other.
+    FailsOnly(usize),
+    Other,
 }
 
 /// What can be put in a cell to make a condition hold or fail.

@@ -5,7 +5,8 @@ use super::between;
 pub(crate) fn solve(prompt: &str) -> String {
     let expression: String = between(prompt, "\n\n", "\n\n").split_whitespace().collect();
     let last_line = prompt.lines().last().expect("a line of rules");
-    let (_, answers) = last_line.rsplit_once("The answer is ").expect("the form of the answer");
+    let form = ["The answer is ", "Reply with "].into_iter().find_map(|form| last_line.rsplit_once(form));
+    let (_, answers) = form.expect("the form of the answer");
     let (yes, no) = answers.trim_end_matches('.').split_once(" or ").expect("two answers");
     let mut reader = Reader { rest: &expression, yes, no };
     let value = reader.implication();

@@ -13,6 +13,7 @@ pub(crate) fn solve(prompt: &str) -> String {
     }
     let name = match (arcs.len(), corners.len()) {
         (0, 3) => "triangle",
+        (0, 4) if prompt.contains("a right one two right angles") => specific_quadrilateral(&corners),
         (0, 4) => quadrilateral(&corners),
         (0, 5) => "pentagon",
         (0, 6) if is_convex(&corners) => "hexagon",
@@ -183,13 +184,38 @@ fn quadrilateral(corners: &[Point]) -> &'static str {
     }
 }
 
+/// As version 2 defines the names.
+fn specific_quadrilateral(corners: &[Point]) -> &'static str {
+    let sides = sides(corners);
+    let equal = |a: usize, b: usize| close(length(sides[a]), length(sides[b]));
+    let parallel = |a: usize, b: usize| sine(sides[a], sides[b]).abs() < 0.1;
+    if !is_convex(corners) {
+        assert!((equal(0, 1) && equal(2, 3)) || (equal(1, 2) && equal(3, 0)), "no dart: {corners:?}");
+        return "dart";
+    }
+    match (parallel(0, 2), parallel(1, 3)) {
+        (false, false) if (equal(0, 1) && equal(2, 3)) || (equal(1, 2) && equal(3, 0)) => "kite",
+        (false, false) => "irregular quadrilateral",
+        (true, true) => quadrilateral(corners),
+        (one, _) => {
+            let legs = if one { [1, 3] } else { [0, 2] };
+            match (right_angles(corners), equal(legs[0], legs[1])) {
+                (2, _) => "right trapezoid",
+                (_, true) => "isosceles trapezoid",
+                _ => "trapezoid",
+            }
+        }
+    }
+}
+
 /// Random coordinates seldom meet the hardest case: small shapes in whole numbers.
 #[test]
 fn rounding_never_changes_the_shape() {
     use reasonscape_core::{Json, Params, TestStream, tasks};
 
-    let task = tasks::by_name("shapes").unwrap();
-    for reorder in ["none", "direction", "sides"] {
+    for (task, reorder) in ["shapes@1", "shapes@2"].into_iter().flat_map(|task| {
+        ["none", "direction", "sides"].map(|reorder| (tasks::by_name(task).unwrap(), reorder))
+    }) {
         let params = format!(r#"{{"precision": 0, "scale": 1, "rotation": 360, "reorder": "{reorder}"}}"#);
         let params = Params::new(task, &Json::parse(&params).unwrap()).unwrap();
         for test in TestStream::new(task, &params, 0).take(3000) {

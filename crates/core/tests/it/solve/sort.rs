@@ -6,7 +6,7 @@ pub(crate) fn solve(prompt: &str) -> String {
     let list = between(prompt, "\n\n", "\n\n");
     let mut items: Vec<&str> =
         list.split([',', ';', '|', '\n', ' ']).filter(|item| !item.is_empty()).collect();
-    let claimed: usize = between(prompt, "The answer is all ", " ").parse().unwrap();
+    let claimed: usize = prompt.rsplit_once(" all ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
     assert_eq!(items.len(), claimed, "{prompt}");
 
     let question = prompt.lines().next().unwrap();
