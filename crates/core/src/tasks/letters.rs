@@ -2,7 +2,7 @@
 
 mod words;
 
-use self::words::{WORDS, Word};
+use self::words::{TALLIES, WORDS, Word};
 use super::Version;
 use super::text::write_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
@@ -61,19 +61,26 @@ impl Task for Letters {
     }
 
     fn generate(&self, params: &Params, rng: &mut PyRandom) -> Test {
-        let Selection { counted, letters, total, guess } = match self.0 {
+        let how_many_confounders = params.size("confounders");
+        let Selection { counted, letters, confounders, total, guess } = match self.0 {
             Version::V1 => {
                 let counted = rng.sample(&WORDS, params.size("words"));
                 let tally = tally(&counted);
                 let letters = draw_letters(&tally, params.size("letters"), rng);
                 let total = letters.iter().map(|letter| usize::from(tally[*letter])).sum();
-                Selection { counted, letters, total, guess: 0.0 }
+                let confounders = Vec::new();
+                Selection { counted, letters, confounders, total, guess: 0.0 }
             }
-            Version::V2 => Selection::draw(params.size("words"), params.size("letters"), rng),
+            Version::V2 => {
+                Selection::draw(params.size("words"), params.size("letters"), how_many_confounders, rng)
+            }
         };
 
         let mut shown: Vec<Shown> = counted.into_iter().map(|word| Shown { word, counts: true }).collect();
-        let confounders = draw_confounders(&letters, params.size("confounders"), rng);
+        let confounders = match self.0 {
+            Version::V1 => draw_confounders(&letters, how_many_confounders, rng),
+            Version::V2 => confounders,
+        };
         shown.extend(confounders.into_iter().map(|word| Shown { word, counts: false }));
         rng.shuffle(&mut shown);
 
@@ -120,6 +127,8 @@ impl Task for Letters {
 struct Selection {
     counted: Vec<&'static Word>,
     letters: Vec<usize>,
+    /// Words that have the letters and don't count.
+    confounders: Vec<&'static Word>,
     /// How often the letters occur in the words.
     total: usize,
     /// The probability of each possible total.
@@ -129,74 +138,89 @@ struct Selection {
 impl Selection {
     /// The letters first, then how often they occur, then words that have them as often: every total from 0 on is
     /// as likely as another.
-    fn draw(words: usize, how_many: usize, rng: &mut PyRandom) -> Self {
+    fn draw(words: usize, how_many: usize, confounders: usize, rng: &mut PyRandom) -> Self {
         /// Letters that are neither so rare that no list has many of them nor in almost every word.
         const COMMON: [usize; 12] = [0, 2, 4, 8, 11, 13, 14, 15, 17, 18, 19, 20];
-        /// No word has more of the requested letters.
-        const MAX_COUNT: usize = 12;
 
         let mut letters = rng.sample(&COMMON, how_many);
         letters.sort_unstable();
-        // Words by how many of the letters they have: an order in which words of the same count follow one another.
-        let count = |word: &Word| -> usize {
-            letters.iter().map(|letter| usize::from(word.tally[*letter])).sum::<usize>().min(MAX_COUNT)
-        };
-        let mut starts = [0_usize; MAX_COUNT + 2];
-        let counts: Vec<u8> = WORDS.iter().map(|word| count(word) as u8).collect();
+        let mut counts = TALLIES[letters[0]].clone();
+        for letter in &letters[1..] {
+            for (sum, count) in counts.iter_mut().zip(&TALLIES[*letter]) {
+                *sum += count;
+            }
+        }
+        // How many words of each count are left; no word has more than four of a letter.
+        let mut left = [0_usize; 17];
         for count in &counts {
-            starts[usize::from(*count) + 1] += 1;
+            left[usize::from(*count)] += 1;
         }
-        for index in 1..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut by_count = vec![0_u16; counts.len()];
-        let mut next = starts;
-        for (index, count) in counts.iter().enumerate() {
-            by_count[next[usize::from(*count)]] = index as u16;
-            next[usize::from(*count)] += 1;
-        }
-        let mut left: [usize; MAX_COUNT + 1] = std::array::from_fn(|count| starts[count + 1] - starts[count]);
-
         let extreme = |counts: &mut dyn Iterator<Item = usize>| {
             let mut needed = words;
-            counts
-                .map(|count| {
-                    let taken = left[count].min(needed);
-                    needed -= taken;
-                    taken * count
-                })
-                .sum::<usize>()
+            let taken = counts.map(|count| {
+                let taken = left[count].min(needed);
+                needed -= taken;
+                taken * count
+            });
+            taken.sum::<usize>()
         };
-        let fewest = extreme(&mut (0..=MAX_COUNT));
-        let most = extreme(&mut (0..=MAX_COUNT).rev()).min(words * (1 + how_many) / 2 + 3);
-        let total = fewest + rng.index(most - fewest + 1);
+        let fewest = extreme(&mut (0..left.len()));
+        let most = extreme(&mut (0..left.len()).rev()).min(words * (1 + how_many) / 2 + 3);
+        let wanted = fewest + rng.index(most - fewest + 1);
 
         // A count for each word: random, as far as the others can make up for it.
+        let mut is_used = vec![false; counts.len()];
         let mut counted = Vec::with_capacity(words);
-        let mut missing = total;
+        let mut missing = wanted;
         for others in (0..words).rev() {
             let mean = missing as f64 / (others + 1) as f64;
             let aim =
                 if others == 0 { missing } else { (mean + rng.uniform(-1.2, 1.2)).round().max(0.0) as usize };
-            let count = (0..=MAX_COUNT)
+            let count = (0..left.len())
                 .flat_map(|shift| [aim.checked_sub(shift), Some(aim + shift)])
                 .flatten()
-                .find(|count| *count <= missing && *count <= MAX_COUNT && left[*count] > 0)
-                .unwrap_or_else(|| {
-                    (0..=MAX_COUNT).find(|count| left[*count] > 0).expect("there are more words")
-                });
+                .find(|count| *count <= missing && left.get(*count).is_some_and(|left| *left > 0))
+                .or_else(|| left.iter().position(|left| *left > 0))
+                .expect("there are more words than are counted");
             left[count] -= 1;
-            // The chosen word changes places with the last of its count that is left.
-            let [first, last] = [starts[count], starts[count] + left[count]];
-            let chosen = first + rng.index(last - first + 1);
-            counted.push(WORDS[usize::from(by_count[chosen])]);
-            by_count.swap(chosen, last);
+            let index =
+                find_any(counts.len(), rng, |index| !is_used[index] && usize::from(counts[index]) == count);
+            is_used[index] = true;
+            counted.push(WORDS[index]);
             missing = missing.saturating_sub(count);
         }
-        let total = counted.iter().map(|word| count(word)).sum();
+        let total = counted
+            .iter()
+            .flat_map(|word| letters.iter().map(|letter| usize::from(word.tally[*letter])))
+            .sum();
         rng.shuffle(&mut counted);
-        Self { counted, letters, total, guess: 1.0 / (most - fewest + 1) as f64 }
+
+        // Other words that have the letters, all different where there are enough of them.
+        is_used.fill(false);
+        let mut unused = counts.iter().filter(|count| **count > 0).count();
+        let confounders = (0..confounders).map(|_| {
+            let index =
+                find_any(counts.len(), rng, |index| counts[index] > 0 && (unused == 0 || !is_used[index]));
+            is_used[index] = true;
+            unused = unused.saturating_sub(1);
+            WORDS[index]
+        });
+        let confounders = confounders.collect();
+        Self { counted, letters, confounders, total, guess: 1.0 / (most - fewest + 1) as f64 }
     }
+}
+
+/// A random index of those wanted, of which there is at least one: at first by trial, since most are wanted by many.
+fn find_any(len: usize, rng: &mut PyRandom, is_wanted: impl Fn(usize) -> bool) -> usize {
+    const TRIALS: usize = 64;
+    (0..TRIALS)
+        .map(|_| rng.index(len))
+        .find(|index| is_wanted(*index))
+        .or_else(|| {
+            let start = rng.index(len);
+            (start..start + len).map(|index| index % len).find(|index| is_wanted(*index))
+        })
+        .expect("at least one index is wanted")
 }
 
 /// How often each letter occurs, from `a` as 0.

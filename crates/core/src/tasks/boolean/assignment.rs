@@ -146,9 +146,12 @@ fn alike_among_rotations(
     negated: u64,
     rng: &mut PyRandom,
 ) -> Option<(Vec<u64>, Pair)> {
+    /// After how many patterns the best match will do.
+    const PATTERNS: usize = 3;
     /// How often a proportion of TRUE is tried at which both values occur.
     const ATTEMPTS: usize = 8;
 
+    let mut best: Option<(Vec<u64>, Pair)> = None;
     let mut lanes = vec![0; length];
     let inner = ((1_u64 << (length - 1)) - 1) & !1;
     // The proportion of literals that are TRUE after negation; it decides which value is rare.
@@ -174,9 +177,17 @@ fn alike_among_rotations(
             step *= 0.6;
             continue;
         }
-        return Some((lanes, alike(&values, flat, rng)));
+        let pair = alike(&values, flat, rng);
+        let likeness = pair.likeness;
+        if best.as_ref().is_none_or(|(_, best)| likeness > best.likeness) {
+            best = Some((lanes.clone(), pair));
+        }
+        // A second pattern is cheaper than a second expression.
+        if likeness == Likeness::Both || attempt >= PATTERNS {
+            break;
+        }
     }
-    None
+    best
 }
 
 /// Two lanes of different value, on which readers who ignore rules agree if possible.
