@@ -96,15 +96,17 @@ const BUILT_IN: [(&str, [&str; 2]); 2] = [
 ];
 
 impl Suite {
-    /// The newest version of the built-in suites and tasks, which a name without a version means.
+    /// The newest version of the built-in suites and tasks.
     pub const NEWEST_VERSION: u32 = BUILT_IN[0].1.len() as u32;
+    /// The version that a name without one means in a new study.
+    pub const DEFAULT_VERSION: u32 = 1;
 
-    /// Reads a suite from TOML. A task that is named without a version is its newest one.
+    /// Reads a suite from TOML. A task that is named without a version is its default one.
     ///
     /// # Errors
     /// A [`SuiteError`] with the line, what was found and what was expected.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        Self::parse_for(text, Self::NEWEST_VERSION)
+        Self::parse_for(text, Self::DEFAULT_VERSION)
     }
 
     /// As [`parse`](Self::parse), with another version of the tasks that are named without one.
@@ -120,9 +122,9 @@ impl Suite {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The text of a built-in suite: `quick` is its newest version, `quick@1` and `quick@2` are the others.
+    /// The text of a built-in suite: `quick` is its default version, `quick@1` and `quick@2` name one.
     pub fn built_in(name: &str) -> Option<&'static str> {
-        Self::built_in_for(name, Self::NEWEST_VERSION)
+        Self::built_in_for(name, Self::DEFAULT_VERSION)
     }
 
     /// As [`built_in`](Self::built_in), with another version of a suite that is named without one.

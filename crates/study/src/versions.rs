@@ -21,7 +21,9 @@ impl Study {
     /// An [`io::Error`] that names the file.
     pub fn keep_version(&self) -> io::Result<()> {
         let path = self.dir.join(LOCK_FILE);
-        let Some(version) = self.implied_version.filter(|_| !path.exists()) else { return Ok(()) };
+        // A cache without a record is of version 1 anyway.
+        let is_needed = |version: &u32| *version > 1 && !path.exists();
+        let Some(version) = self.implied_version.filter(is_needed) else { return Ok(()) };
         write_file(&path, |out| {
             writeln!(
                 out,
@@ -56,7 +58,7 @@ pub(crate) fn implied_version(dir: &Path) -> Result<u32, StudyError> {
     let versions = result_versions(dir);
     let began_before = versions.is_empty() && dir.join(Study::CACHE_FILE).exists();
     let newest_result = versions.into_iter().max();
-    Ok(newest_result.unwrap_or(if began_before { 1 } else { Suite::NEWEST_VERSION }))
+    Ok(newest_result.unwrap_or(if began_before { 1 } else { Suite::DEFAULT_VERSION }))
 }
 
 /// The versions of the tasks that a study has results of.
@@ -82,11 +84,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_study_takes_the_newest_version_and_keeps_it() {
+    fn a_new_study_takes_the_default_version_and_one_with_a_record_keeps_it() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(version(dir.path()), 2);
+        assert_eq!(version(dir.path()), Suite::DEFAULT_VERSION);
         Study::parse(TEXT, dir.path()).unwrap().keep_version().unwrap();
+        assert!(!dir.path().join(LOCK_FILE).exists(), "version 1 needs no record");
         // As a run leaves it before anything is scored.
+        let mut study = Study::parse(TEXT, dir.path()).unwrap();
+        study.implied_version = Some(2);
+        study.keep_version().unwrap();
         std::fs::write(dir.path().join(Study::CACHE_FILE), "").unwrap();
         assert_eq!(version(dir.path()), 2);
         std::fs::write(dir.path().join(LOCK_FILE), "# edited\nversion = 1\n").unwrap();
@@ -129,8 +135,8 @@ mod tests {
             let study = Study::parse(&TEXT.replace("quick", "own.toml"), dir.path()).unwrap();
             study.suite.manifolds.iter().map(|manifold| manifold.task.name().to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(names(), ["sort@2", "sort@2"]);
-        std::fs::write(dir.path().join(LOCK_FILE), "version = 1\n").unwrap();
         assert_eq!(names(), ["sort", "sort@2"]);
+        std::fs::write(dir.path().join(LOCK_FILE), "version = 2\n").unwrap();
+        assert_eq!(names(), ["sort@2", "sort@2"]);
     }
 }

@@ -96,7 +96,7 @@ fn options_are_distinct_and_contain_target_once() {
 /// stated guess probability allows and no more.
 #[test]
 fn blind_guessing_attains_stated_probability() {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         let mut rng = PyRandom::new(99);
         let mut target_positions: HashMap<(usize, usize), usize> = HashMap::new();
         let mut totals: HashMap<usize, usize> = HashMap::new();
@@ -124,7 +124,7 @@ fn blind_guessing_attains_stated_probability() {
 /// At the default coordinates no single answer is common: a majority guesser gets nowhere.
 #[test]
 fn no_constant_answer_beats_guess_probability() {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         let params = Params::new(task, &Json::from([("count", Json::Int(1))])).unwrap();
         let tests = tests(task, &params, 17, 600);
         let mut answers: HashMap<&str, usize> = HashMap::new();
@@ -145,7 +145,7 @@ fn no_constant_answer_beats_guess_probability() {
 
 #[test]
 fn prompts_of_a_point_are_distinct() {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         let params = Params::new(task, &Json::from([("count", Json::Int(1))])).unwrap();
         let tests = tests(task, &params, 0, 256);
         let prompts: HashSet<_> = tests.iter().map(|test| &test.prompt).collect();
@@ -155,7 +155,7 @@ fn prompts_of_a_point_are_distinct() {
 
 #[test]
 fn every_parameter_is_described_and_its_default_is_legal() {
-    for task in tasks::all() {
+    for task in tasks::all_versions() {
         assert!(task.parameters().len() >= 3, "{} has too few dimensions", task.name());
         let params = Params::new(task, &Json::Object(BTreeMap::new())).unwrap();
         let Json::Object(values) = params.to_json() else { unreachable!("parameters are an object") };
