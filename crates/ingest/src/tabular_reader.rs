@@ -299,6 +299,7 @@ fn separated(
         .flexible(true)
         .has_headers(names.is_none())
         .from_reader(file);
+    let has_header = names.is_none();
     let header = if names.is_some() { csv::ByteRecord::new() } else { reader.byte_headers()?.clone() };
     let _header = hold(&header)?;
     let of = if names.is_some() { "`--columns`" } else { "the first row" };
@@ -310,10 +311,14 @@ fn separated(
     }
     drop(seen);
     let mut record = csv::ByteRecord::new();
+    let mut last = 0;
     read.set(0);
     while reader.read_byte_record(&mut record)? {
         read.set(0);
         let line = record.position().map_or(0, |position| position.line() as usize);
+        // Without a header the reader counts the second line of a CRLF file as the first again.
+        let line = if has_header { line } else { line.max(last + 1) };
+        last = line;
         let _held = hold(&record)?;
         visit(line, cells(&names, of, &record));
     }

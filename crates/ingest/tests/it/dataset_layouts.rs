@@ -416,6 +416,11 @@ fn reads_mapped_paths_columns_and_rules() {
     };
     let found = read_with(&headless, "rows.csv", "Which is a fruit?,spade,pear,B\n").unwrap();
     assert_eq!((found.items[0].test.target.as_str(), found.items[0].line), ("pear", 1));
+    let windows =
+        "Which is a fruit?,spade,pear,B\r\nWhich is a tool?,spade,pear,A\r\nAnd which?,fig,rope,A\r\n";
+    let lines: Vec<usize> =
+        read_with(&headless, "rows.csv", windows).unwrap().items.iter().map(|item| item.line).collect();
+    assert_eq!(lines, [1, 2, 3]);
     let error = read_with(&headless, "rows.jsonl", "{}").unwrap_err();
     assert!(error.contains("is neither CSV nor TSV"), "{error}");
     let error = read_with(&headless, "rows.csv", "a,b\n").unwrap_err();
