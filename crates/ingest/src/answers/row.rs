@@ -117,6 +117,7 @@ impl<'a> AnswerRow<'a> {
         let owned = |texts: &[Cow<'_, str>]| texts.iter().map(|text| text.clone().into_owned()).collect();
         let (target, others) = self.targets.split_first().expect("a line without a target is refused");
         Test {
+            stated_guess: None,
             prompt: String::new(),
             target: target.clone().into_owned(),
             alternative_targets: owned(others),
