@@ -1,5 +1,6 @@
 //! Paired comparison of two evaluations on the same problems, with the number of trials that a decision would take.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use reasonscape_points::{Column, EvalInfo, PairedTask, PointsDb, PointsError};
@@ -168,6 +169,22 @@ impl Comparison {
         let mut remarks = Vec::new();
         if self.mode != Mode::C_P.name() {
             remarks.push(format!("ReasonScores by {0}: comparable only with scores by {0}", self.mode));
+        }
+        if let Some(gap) = &self.reason_score {
+            let [a, b] = &self.labels;
+            let only_a: u64 = self.tasks.iter().map(|task| task.b).sum();
+            let only_b: u64 = self.tasks.iter().map(|task| task.c).sum();
+            let behind = match (gap.difference > 0.0, gap.difference < 0.0, only_a.cmp(&only_b)) {
+                (true, _, Ordering::Less) => Some(b),
+                (_, true, Ordering::Greater) => Some(a),
+                _ => None,
+            };
+            if let Some(behind) = behind {
+                remarks.push(format!(
+                    "{behind} is correct on more of these problems but has the lower ReasonScore, a geometric mean, which weak tasks lower \
+                     more than strong ones raise it"
+                ));
+            }
         }
         for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
             match unpaired {

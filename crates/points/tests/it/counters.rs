@@ -499,7 +499,7 @@ fn reports_a_study_without_trials() {
     let study = TempDir::new().unwrap();
     let error = wait(PointsDb::open(study.path())).unwrap_err();
     assert!(matches!(error, PointsError::Empty { .. }) && error.is_input());
-    assert!(error.to_string().contains("run `reasonscape evaluate`"), "{error}");
+    assert!(error.to_string().contains("`reasonscape run` sends"), "{error}");
 }
 
 #[test]
