@@ -48,7 +48,7 @@ impl LargeBoard {
     }
 
     /// The `C_P` bounds of pooled counters.
-    pub(crate) fn bounds(&self, points: &[Vec<Vec<WeightedPoint>>]) -> Vec<Vec<TaskBounds>> {
+    pub(crate) fn bounds(points: &[Vec<Vec<WeightedPoint>>]) -> Vec<Vec<TaskBounds>> {
         let pooled = |points: &Vec<WeightedPoint>| {
             let sums: PointSums = points.iter().map(|point| point.sums).sum();
             let counters = Counters::new(sums.problems, sums.q, sums.problems - sums.c, sums.gm);

@@ -45,7 +45,7 @@ fn large_board(criterion: &mut Criterion) {
             scores.collect::<Vec<_>>()
         });
     });
-    let bounds = board.bounds(&points);
+    let bounds = LargeBoard::bounds(&points);
     group.bench_function("v2 bootstrap", |bencher| {
         bencher.iter(|| reason_scores(&bounds, Bootstrap::default()));
     });

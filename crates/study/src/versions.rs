@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use reasonscape_core::{Suite, tasks};
+use reasonscape_core::{Suite, Task, tasks};
 
 use crate::toml_document::{quoted_path, read};
 use crate::{Study, StudyError, write_file};
@@ -69,7 +69,7 @@ fn result_versions(dir: &Path) -> Vec<u32> {
     evals
         .flat_map(|eval| entries(&eval))
         .filter_map(|path| Some(path.file_name()?.to_str()?.strip_prefix("task=")?.to_owned()))
-        .filter_map(|name| tasks::all_versions().find(|task| task.name() == name).map(|task| task.version()))
+        .filter_map(|name| tasks::all_versions().find(|task| task.name() == name).map(Task::version))
         .collect()
 }
 

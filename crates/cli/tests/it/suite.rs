@@ -34,7 +34,7 @@ fn validates_a_file_by_line() {
     let run = reasonscape(&["suite", "validate", path]);
     assert_eq!(run.code, 0);
     assert!(run.stderr.contains("is valid"), "{run:?}");
-    assert!(run.stdout.contains("│ sort@2 ┆      2 ┆     8 │"), "{run:?}");
+    assert!(run.stdout.contains("│ sort ┆      2 ┆     8 │"), "{run:?}");
 }
 
 #[test]

@@ -239,7 +239,7 @@ impl Generator {
             let before = day;
             let mut step = self.next_step(level, &mut day, rng);
             if i + 1 == at {
-                let goal = self.month_end(
+                let goal = Self::month_end(
                     day.to_date(),
                     |goal| (1..=365 * self.span).contains(&(goal.to_day().0 - before.0).abs()),
                     rng,
@@ -249,7 +249,7 @@ impl Generator {
             }
             steps.push(step);
         }
-        let start = if at == 0 { self.month_end(start, |_| true, rng) } else { start };
+        let start = if at == 0 { Self::month_end(start, |_| true, rng) } else { start };
         if at == 0 {
             day = start.to_day();
         }
@@ -264,7 +264,7 @@ impl Generator {
     }
 
     /// A day of the same year that some months don't have, if one is allowed.
-    fn month_end(&self, date: Date, is_allowed: impl Fn(Date) -> bool, rng: &mut PyRandom) -> Date {
+    fn month_end(date: Date, is_allowed: impl Fn(Date) -> bool, rng: &mut PyRandom) -> Date {
         // The 31st, which five months lack, is commoner than the 29th and the 30th, which only February lacks.
         let day = *rng.choice(&[29, 30, 31, 31, 31]);
         let first = rng.index(12) as i64;

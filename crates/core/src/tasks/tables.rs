@@ -373,11 +373,11 @@ impl Plan {
     /// Fills the table such that each condition rules out a row that the others let pass. Returns how many answers a
     /// question for a count has, all as likely.
     fn fill(&self, grid: &mut Grid, rng: &mut PyRandom) -> usize {
+        const MAX_DIFFERENT: usize = 10;
         let conditions = grid.conditions.len();
         let most = self.rows - conditions;
         if self.operation == Operation::Count && conditions == 0 {
             grid.fill(self.rows, 0, 0, self.noise, rng);
-            const MAX_DIFFERENT: usize = 10;
             let different = 1 + rng.index(self.rows.min(MAX_DIFFERENT));
             grid.set_different(Role::Group, different, self.noise, rng);
             return self.rows.min(MAX_DIFFERENT);

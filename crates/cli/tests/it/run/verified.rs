@@ -134,7 +134,7 @@ fn lost_responses_are_requested_again() {
     assert_eq!(env.server.stats().requests, 48 + 32);
     // An empty file holds nothing; a study without the file was published without it.
     assert_repairable(&env, "cache: 48 of the responses", "--resend", |env| {
-        fs::write(env.cache(), "").unwrap()
+        fs::write(env.cache(), "").unwrap();
     });
     fs::remove_file(env.cache()).unwrap();
     assert_eq!(verify(&env).code, 0);

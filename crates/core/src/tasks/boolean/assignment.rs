@@ -197,7 +197,7 @@ fn alike(values: &Values, flat: u64, rng: &mut PyRandom) -> Pair {
             .into_iter()
             .map(|likeness| {
                 let (precedence, flat) = (values.without_precedence, flat);
-                let turn = rng.getrandbits(2) as u64;
+                let turn = rng.getrandbits(2);
                 let candidates = match likeness {
                     Likeness::Both => {
                         [precedence & flat, precedence & !flat, !precedence & flat, !precedence & !flat]

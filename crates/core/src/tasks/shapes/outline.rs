@@ -78,7 +78,7 @@ impl Shape {
             Self::Rectangle => "rectangle",
             Self::Rhombus => "rhombus",
             Self::Parallelogram => "parallelogram",
-            Self::Trapezoid => "trapezoid",
+            Self::Trapezoid | Self::ScaleneTrapezoid => "trapezoid",
             Self::Kite => "kite",
             Self::Triangle => "triangle",
             Self::Pentagon => "pentagon",
@@ -96,7 +96,6 @@ impl Shape {
             Self::QuarterCircle => "quarter circle",
             Self::IsoscelesTrapezoid => "isosceles trapezoid",
             Self::RightTrapezoid => "right trapezoid",
-            Self::ScaleneTrapezoid => "trapezoid",
             Self::Dart => "dart",
             Self::Irregular => "irregular quadrilateral",
         }
