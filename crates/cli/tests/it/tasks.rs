@@ -95,7 +95,7 @@ fn check_takes_a_suite_and_rejects_an_unknown_name() {
 /// The paragraphs that people wrote between the description of a task and its parameters.
 fn rules(page: &str, name: &str) -> String {
     let section = page.split_once(&format!("\n## {name}\n")).map_or("", |(_, section)| section);
-    let paragraphs = section.split("\n\n").skip(2).take_while(|paragraph| !paragraph.starts_with('|'));
+    let paragraphs = section.split("\n\n").skip(1).take_while(|paragraph| !paragraph.starts_with('|'));
     paragraphs.map(|paragraph| format!("{}\n\n", paragraph.trim())).collect()
 }
 
