@@ -2,7 +2,7 @@
 //! its parameters change anything?
 //!
 //! Works on problems alone (prompt, target, options, guess probability), so any [`Source`] of problems can be checked; built-in
-//! tasks add [tricks] that are known for them.
+//! tasks add tricks that are known for them.
 //!
 //! # Blind guessers
 //! A blind guesser answers from the surface of a prompt: always the same answer, a position among the options, what is mentioned
