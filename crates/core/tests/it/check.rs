@@ -87,7 +87,7 @@ struct Coin {
 }
 
 impl Source for Coin {
-    fn task(&self) -> &str {
+    fn task(&self) -> &'static str {
         "coin"
     }
 
