@@ -104,7 +104,9 @@ def commands():
                 continue
             count += 1
             text, length = help_of(program, leading[:2], known)
-            if length == 0 or ("\nCommands:\n" in text and len(leading) > length):
+            # `tasks` takes the name of a task or a subcommand.
+            only_commands = "\nCommands:\n" in text and "\nArguments:\n" not in text
+            if length == 0 or (only_commands and len(leading) > length):
                 wrong.append(f"{path.relative_to(ROOT)}: `reasonscape {command}`: there is no such command")
                 continue
             for option in re.findall(r"(?<!\S)(--[a-z][a-z-]*)", " ".join(words)):
