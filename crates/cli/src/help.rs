@@ -109,13 +109,18 @@ const TOPICS: &[(&str, &str, Text)] = &[
 const COMMAND_PAGES: &[(&str, &str)] =
     &[("metrics", include_str!("../docs/metrics.md")), ("tasks", include_str!("../docs/tasks.md"))];
 
+/// Most sections that a search lists.
+const MAX_SECTIONS: usize = 12;
+
 /// Show the help of a command, or a guide
+///
+/// Words that are neither a command nor a topic are searched for in the headings of the documentation, then in its text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape help analyze scores\n  reasonscape help why\n  \
-    reasonscape help reasonscore")]
+    reasonscape help reasonscore\n  reasonscape help paired test")]
 pub(super) struct Help {
-    /// Command or topic [default: list all commands and topics].
-    #[arg(value_name = "COMMAND|TOPIC")]
+    /// Command, topic or search words [default: list all commands and topics].
+    #[arg(value_name = "COMMAND|TOPIC|WORDS")]
     words: Vec<String>,
 }
 
@@ -135,7 +140,13 @@ impl Help {
             }
             found = match found.find_subcommand(word) {
                 Some(_) => found.find_subcommand_mut(word).expect("found above"),
-                None => return Err(unknown_topic_error(found, word, index == 0)),
+                None if index == 0 => {
+                    return self
+                        .search()
+                        .ok_or(unknown_topic_error(found, word, true))
+                        .and_then(|text| print_text(&text));
+                }
+                None => return Err(unknown_topic_error(found, word, false)),
             };
         }
         let help = found.render_long_help().to_string();
@@ -144,6 +155,52 @@ impl Help {
             None => print_text(&help),
         }
     }
+}
+
+impl Help {
+    /// The sections whose heading contains the words, and those whose text does, as a list of topics.
+    fn search(&self) -> Option<String> {
+        let phrase = self.words.join(" ").to_lowercase();
+        let [mut by_heading, mut by_text]: [Vec<(&str, &str)>; 2] = Default::default();
+        for (topic, _, text) in TOPICS {
+            let (Text::Page(page), false) = (text, *topic == "topics") else { continue };
+            for (heading, body) in sections(page) {
+                let found = if heading.to_lowercase().contains(&phrase) {
+                    &mut by_heading
+                } else if body.to_lowercase().contains(&phrase) {
+                    &mut by_text
+                } else {
+                    continue;
+                };
+                if !found.iter().any(|(_, other)| *other == heading) {
+                    found.push((topic, heading));
+                }
+            }
+        }
+        let found = if by_heading.is_empty() { by_text } else { by_heading };
+        let shown = &found[..found.len().min(MAX_SECTIONS)];
+        let width = shown.iter().map(|(topic, _)| topic.len()).max()?;
+        let lines =
+            shown.iter().map(|(topic, heading)| format!("  reasonscape help {topic:width$}  {heading}\n"));
+        Some(format!("Sections about \"{phrase}\":\n{}", lines.collect::<String>()))
+    }
+}
+
+/// The headings of a page, each with the text below it.
+fn sections(page: &str) -> Vec<(&str, String)> {
+    let (mut is_code, mut found) = (false, Vec::<(&str, String)>::new());
+    for line in page.lines() {
+        is_code ^= line.starts_with("```");
+        match (line.trim_start_matches('#').strip_prefix(' '), found.last_mut()) {
+            (Some(heading), _) if !is_code && line.starts_with('#') => found.push((heading, String::new())),
+            (_, Some((_, body))) => {
+                body.push_str(line);
+                body.push(' ');
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 impl Text {

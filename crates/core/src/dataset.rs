@@ -113,7 +113,7 @@ impl Dataset {
         Self { tasks: self.tasks.iter().map(score).collect(), scorer: Some(scorer), ..self }
     }
 
-    /// How answers are compared, where the rows don't say; `None` if as before scorers existed.
+    /// How answers are compared, where the rows don't say; `None` for the comparison of studies without a `scorer`.
     pub fn scorer(&self) -> Option<Scorer> {
         self.scorer
     }

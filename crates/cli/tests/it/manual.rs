@@ -149,6 +149,22 @@ fn help_shows_commands_and_topics() {
 }
 
 #[test]
+fn help_finds_sections_by_words() {
+    for (words, line) in [
+        (&["confidence", "interval"][..], "reasonscape help statistics"),
+        (&["resume"], "reasonscape help running  Resume an interrupted run"),
+        (&["rate", "limit"], "reasonscape help running  Stay within rate limits"),
+        (&["pass@k"], "pass@k"),
+        (&["paired", "test"], "reasonscape help comparing   Paired test of two models"),
+    ] {
+        let run = reasonscape(&[&["help"], words].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed(&run.stdout).contains(&squeezed(line)), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn help_explains_the_words_of_the_source_documents() {
     for (topic, heading, words) in [
         ("reasonscore", "# ReasonScore", &["geometric mean", "random.Random(42)", "near-perfect"][..]),
