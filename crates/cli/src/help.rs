@@ -162,8 +162,11 @@ impl Help {
     fn search(&self) -> Option<String> {
         let phrase = self.words.join(" ").to_lowercase();
         let [mut by_heading, mut by_text]: [Vec<(&str, &str)>; 2] = Default::default();
-        for (topic, _, text) in TOPICS {
-            let (Text::Page(page), false) = (text, *topic == "topics") else { continue };
+        let topics = TOPICS.iter().filter_map(|(topic, _, text)| match text {
+            Text::Page(page) if *topic != "topics" => Some((*topic, *page)),
+            _ => None,
+        });
+        for (topic, page) in COMMAND_PAGES.iter().copied().chain(topics) {
             for (heading, body) in sections(page) {
                 let found = if heading.to_lowercase().contains(&phrase) {
                     &mut by_heading
