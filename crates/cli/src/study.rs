@@ -38,8 +38,8 @@ pub(super) struct StudySelectionArgs {
     /// Problems per point, instead of `count` in study.toml. Raising it later only sends the additional requests.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
-    /// Sample each point until the margin of its `C_P` estimate (half the 95 % CI) is this small, or `max_count` is
-    /// reached.
+    /// Sample each point in rounds until the margin of the Wilson interval of its proportion of correct answers is this
+    /// small, or until it has `max_count` problems.
     #[arg(long, value_name = "MARGIN", conflicts_with = "count")]
     precision: Option<f64>,
     /// Stop sending requests after this many tokens.
