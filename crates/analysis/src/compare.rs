@@ -17,6 +17,7 @@ use serde::{Serialize, Serializer};
 
 use super::board_points::{BoardPoint, BoardPoints};
 use super::labels::eval_label;
+use super::leaderboard::UNEQUAL_SAMPLING;
 use super::pair_tests::BoardProblems;
 use super::query::{PointQuery, find_eval};
 use super::score_method::ReasonScoreEstimate;
@@ -51,17 +52,22 @@ pub struct Comparison {
     pub reason_score: Option<ReasonScoreGap>,
     /// The paired test that the verdict comes from; null for other estimators than `C_P`, where it comes from `score`.
     pub test: Option<PairedTest>,
+    /// Which of the two evaluations, as ids, have points that were sampled in other proportions than the suite's.
+    pub unequal_sampling: Vec<String>,
     /// Problems that both answered.
     pub pairs: u64,
+    /// Paired samples of these problems; null if each has one.
+    pub samples: Option<u64>,
     /// Problems that only A answered; they are left out.
     pub unpaired_a: u64,
     /// Problems that only B answered.
     pub unpaired_b: u64,
-    /// Proportion of pairs on which exactly one of the two is correct.
+    /// Proportion of pairs of samples of which exactly one is correct; with one sample per problem, of problems.
     pub discordant_share: f64,
-    /// The smallest difference of proportions that this many pairs detect with a power of 80 %, if there is one.
+    /// The smallest difference of proportions that these problems detect with a power of 80 %, if there is one.
     pub detectable_difference: Option<f64>,
-    /// Additional trials per task that would resolve a difference of the scores v2 of this size; null if it is resolved.
+    /// Additional trials per task that would resolve a difference of the scores v2 of this size, with as many samples per
+    /// problem; null if it is resolved.
     pub more_trials_a_task: Option<u64>,
     /// The comparison by task.
     pub tasks: Vec<TaskComparison>,
@@ -132,21 +138,21 @@ pub struct TaskComparison {
     pub task: String,
     /// Problems that both answered.
     pub pairs: u64,
-    /// Pairs that only A answered correctly.
+    /// Problems that only A answered correctly; of several samples, more of A's than of B's.
     pub b: u64,
-    /// Pairs that only B answered correctly.
+    /// Problems that only B answered correctly, or in more samples.
     pub c: u64,
     /// Problems that only A answered.
     pub unpaired_a: u64,
     /// Problems that only B answered.
     pub unpaired_b: u64,
-    /// A's accuracy minus B's; its interval is Tango's.
+    /// A's accuracy minus B's; its interval is Tango's, or with several samples per problem Student's.
     pub difference: Option<f64>,
     /// Lower end of the confidence interval.
     pub low: f64,
     /// Upper end of the confidence interval.
     pub high: f64,
-    /// The mid-p value of McNemar's test.
+    /// The mid-p value of McNemar's test, or with several samples per problem of Student's.
     pub p: f64,
     /// The p-value corrected for the number of tasks (Holm).
     pub p_adjusted: f64,
@@ -154,7 +160,7 @@ pub struct TaskComparison {
     #[serde(serialize_with = "serialize_name")]
     #[schemars(with = "String", extend("enum" = ["better", "worse", "cannot tell"]))]
     pub verdict: Verdict,
-    /// Pairs that would resolve a difference of this size.
+    /// Problems that would resolve a difference of this size, with as many samples each.
     pub pairs_needed: Option<u64>,
 }
 
@@ -185,6 +191,9 @@ impl Comparison {
                      more than strong ones raise it"
                 ));
             }
+        }
+        if !self.unequal_sampling.is_empty() {
+            remarks.push(UNEQUAL_SAMPLING.to_owned());
         }
         for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
             match unpaired {
@@ -255,7 +264,7 @@ pub async fn compare(
     let labels = [a, b].map(|eval| eval_label(db.evals(), eval));
     let answered = |eval: &EvalInfo| -> BTreeMap<String, u64> {
         let of_eval = groups.iter().filter(|group| group.key[0].to_string() == eval.eval_id);
-        of_eval.map(|group| (group.key[1].to_string(), group.counts.n)).collect()
+        of_eval.map(|group| (group.key[1].to_string(), group.counts.distinct_problems())).collect()
     };
     let (answered_a, answered_b) = (answered(a), answered(b));
     let paired: Vec<PairedTask> = db
@@ -272,21 +281,28 @@ pub async fn compare(
         )));
     }
     let options = PairedBootstrap { mode, ..PairedBootstrap::default() };
-    let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
-    let found = paired_score_difference(&cells, options)?;
+    let found = if paired.iter().all(|task| task.repeated.is_empty()) {
+        let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
+        paired_score_difference(&cells, options)?
+    } else {
+        let problems: Vec<_> = paired.iter().map(|task| task.repeated.as_slice()).collect();
+        paired_score_difference(&problems, options)?
+    };
     let tasks = task_comparisons(&paired, &answered_a, &answered_b)?;
-    let by_likelihood = if mode == Mode::C_P { by_likelihood(db, query, [a, b]).await? } else { None };
+    let points = BoardPoints::load(db, &query.filter).await?;
+    let by_likelihood =
+        if mode == Mode::C_P { by_likelihood(db, query, &points, [a, b]).await? } else { None };
+    let unequal_sampling = [a, b].map(|eval| eval.eval_id.clone()).into_iter();
+    let unequal_sampling = unequal_sampling.filter(|id| points.is_sampled_unequally(id)).collect();
     let verdict = by_likelihood.as_ref().map_or_else(|| found.verdict(), |found| found.verdict);
 
     let pairs: u64 = tasks.iter().map(|task| task.pairs).sum();
-    let discordant: u64 = tasks.iter().map(|task| task.b + task.c).sum();
-    let discordant_share = discordant as f64 / pairs as f64;
+    let evidence = Evidence::new(&paired);
     let total_a: u64 = answered_a.values().sum();
     let total_b: u64 = answered_b.values().sum();
-    let detectable_difference =
-        minimum_detectable_difference(pairs, discordant_share, Design::default()).ok();
+    let detectable_difference = evidence.detectable_difference();
     let more_trials_of = |found: &ScoreDifference| match verdict {
-        Verdict::CannotTell => more_trials(found, pairs, tasks.len()),
+        Verdict::CannotTell => more_trials(found, pairs, evidence.samples, tasks.len()),
         Verdict::Better | Verdict::Worse => None,
     };
     let more_trials_a_task = more_trials_of(&found);
@@ -321,14 +337,63 @@ pub async fn compare(
         },
         reason_score,
         test: by_likelihood.as_ref().map(|found| found.test),
+        unequal_sampling,
         pairs,
+        samples: (evidence.samples > pairs).then_some(evidence.samples),
         unpaired_a: total_a.saturating_sub(pairs),
         unpaired_b: total_b.saturating_sub(pairs),
-        discordant_share,
+        discordant_share: evidence.discordant_share,
         detectable_difference,
         more_trials_a_task,
         tasks,
     })
+}
+
+/// What the pairs of some tasks say about the difference of two accuracies.
+struct Evidence {
+    problems: u64,
+    /// Pairs of samples.
+    samples: u64,
+    /// Proportion of the pairs of samples of which exactly one is correct.
+    discordant_share: f64,
+    /// How many problems with one sample each would say as much.
+    effective: f64,
+}
+
+impl Evidence {
+    fn new<'t>(tasks: impl IntoIterator<Item = &'t PairedTask>) -> Self {
+        let (mut problems, mut samples, mut discordant) = (0, 0, 0);
+        let mut differences = Moments::default();
+        for task in tasks {
+            problems += task.problems();
+            samples += task.pairs();
+            let (b, c) = task.discordant();
+            discordant += b + c;
+            for difference in task.problem_differences() {
+                differences.add(difference).expect("a difference of proportions is finite");
+            }
+        }
+        let discordant_share = discordant as f64 / samples as f64;
+        // One sample per problem has the variance `psi - d^2`, the mean of several what their differences have.
+        let effective = match (differences.mean(), differences.variance()) {
+            (Some(mean), Some(variance)) if variance > 0.0 => {
+                let of_single = discordant_share - mean * mean;
+                problems as f64 * (of_single / variance).clamp(1.0, samples as f64 / problems as f64)
+            }
+            _ => problems as f64,
+        };
+        Self { problems, samples, discordant_share, effective }
+    }
+
+    fn detectable_difference(&self) -> Option<f64> {
+        minimum_detectable_difference(self.effective as u64, self.discordant_share, Design::default()).ok()
+    }
+
+    /// Problems that would resolve a difference.
+    fn problems_needed(&self, difference: f64) -> Option<u64> {
+        let needed = trials_for_difference(difference, self.discordant_share, Design::default()).ok()?;
+        Some((needed as f64 * self.problems as f64 / self.effective).ceil() as u64)
+    }
 }
 
 /// The comparison of two scores by likelihood.
@@ -349,11 +414,11 @@ impl LikelihoodComparison {
 async fn by_likelihood(
     db: &PointsDb,
     query: &PointQuery,
+    points: &BoardPoints,
     evals: [&EvalInfo; 2],
 ) -> Result<Option<LikelihoodComparison>, PointsError> {
-    let points = BoardPoints::load(db, &query.filter).await?;
     let ids = evals.map(|eval| eval.eval_id.as_str());
-    let problems = BoardProblems::load(db, &query.filter, &points, &ids).await?;
+    let problems = BoardProblems::load(db, &query.filter, points, &ids).await?;
     let Ok(Some(test)) = problems.test(ids, &|_| true) else { return Ok(None) };
     let of_one_alone = problems.of_one_alone(ids);
     let is_common =
@@ -435,8 +500,8 @@ fn test_task(task: &PairedTask) -> Result<TaskTest, StatsError> {
         Ok(TaskTest { difference, p: mcnemar(b, c).mid_p })
     };
     let mut moments = Moments::default();
-    for difference in &task.problem_differences {
-        moments.add(*difference)?;
+    for difference in task.problem_differences() {
+        moments.add(difference)?;
     }
     let (Some(mean), Some(bounds)) = (moments.mean(), moments.interval(Confidence::P95)) else {
         return by_pairs();
@@ -467,17 +532,18 @@ fn task_comparisons(
         .iter()
         .zip(tested.iter().zip(holm(&p_values)?))
         .map(|(task, (TaskTest { difference, p }, p_adjusted))| {
-            let (pairs, (b, c)) = (task.pairs(), task.discordant());
+            let (pairs, (b, c)) = (task.problems(), task.discordant_problems());
             let unpaired = |answered: &BTreeMap<String, u64>| {
                 answered.get(&task.base_task).map_or(0, |answered| answered.saturating_sub(pairs))
             };
-            let verdict = match b.cmp(&c) {
-                _ if p_adjusted > LEVEL => Verdict::CannotTell,
-                std::cmp::Ordering::Greater => Verdict::Better,
-                std::cmp::Ordering::Less => Verdict::Worse,
-                std::cmp::Ordering::Equal => Verdict::CannotTell,
+            let seen = difference.point.unwrap_or(0.0);
+            let verdict = if p_adjusted > LEVEL || seen == 0.0 {
+                Verdict::CannotTell
+            } else if seen > 0.0 {
+                Verdict::Better
+            } else {
+                Verdict::Worse
             };
-            let seen = difference.point.unwrap_or(0.0).abs();
             Ok(TaskComparison {
                 base_task: task.base_task.clone(),
                 task: task.base_task.clone(),
@@ -492,17 +558,18 @@ fn task_comparisons(
                 p: *p,
                 p_adjusted,
                 verdict,
-                pairs_needed: trials_for_difference(seen, (b + c) as f64 / pairs as f64, Design::default())
-                    .ok(),
+                pairs_needed: Evidence::new([task]).problems_needed(seen.abs()),
             })
         })
         .collect()
 }
 
-/// Additional trials per task that would make a difference of the observed size significant.
-fn more_trials(found: &ScoreDifference, pairs: u64, tasks: usize) -> Option<u64> {
-    let needed = trials_for_score_difference(found, pairs, Design::default()).ok()?;
-    Some(needed.saturating_sub(pairs).div_ceil(tasks as u64).max(1))
+/// Additional trials per task, with as many samples per problem, that would make a difference of the observed size significant.
+fn more_trials(found: &ScoreDifference, problems: u64, samples: u64, tasks: usize) -> Option<u64> {
+    let needed = trials_for_score_difference(found, problems, Design::default()).ok()?;
+    let trials = u128::from(needed.saturating_sub(problems)) * u128::from(samples);
+    let trials = u64::try_from(trials.div_ceil(u128::from(problems))).ok()?;
+    Some(trials.div_ceil(tasks as u64).max(1))
 }
 
 /// The result as a sentence.
@@ -559,7 +626,7 @@ mod tests {
     fn sentence_for(difference: f64, [ci_low, ci_high]: [f64; 2], is_v2: bool) -> String {
         let labels = ["A".to_owned(), "B".to_owned()];
         let found = ScoreDifference { difference, ci_low, ci_high, p: 0.5, replicates: 2000 };
-        let more = more_trials(&found, 400, 4);
+        let more = more_trials(&found, 400, 400, 4);
         sentence_of(&labels, found.verdict(), &Shown { found, is_v2 }, more, Some(0.0321))
     }
 

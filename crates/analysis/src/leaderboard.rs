@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reasonscape_points::{Estimator, EvalInfo, PointsDb, PointsError};
 use reasonscape_stats::score::{Band, Bootstrap, IntervalClass, IntervalFactors, TaskBounds, reason_scores};
-use reasonscape_stats::{Event, Mode, StatsError};
+use reasonscape_stats::{Event, Interval, Mode, StatsError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::query::PointQuery;
 use super::ranking::Ranking;
 use super::reliability::{Reliability, ReliabilityTable};
 use super::totals::{EvalTotals, SuiteTotals};
-use super::truncation::{is_known, truncation_is_known, truncation_rate};
+use super::truncation::{is_known, truncation_interval, truncation_is_known, truncation_rate};
 use super::{
     BoardOptions, IntervalEstimate, ReasonScoreEstimate, Score, ScoreMethod, Ties, calibrated_near_chance,
     join_truncated,
@@ -83,6 +83,9 @@ pub struct ScoreRow {
     pub tokens_mean: Option<f64>,
     /// The proportion of truncated trials; null where the log does not say which were truncated.
     pub truncation_rate: Option<f64>,
+    /// The same with its confidence interval.
+    #[serde(skip)]
+    pub truncation: Option<Interval>,
     /// Whether the log says which answers were truncated; absent if it does.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
@@ -143,9 +146,11 @@ pub struct TaskScore {
 }
 
 impl ScoreRow {
-    /// The ReasonScore in tables, with `*` if the evaluation is incomplete.
+    /// The ReasonScore in tables, with `*` if the evaluation is incomplete and `‡` if points enter by their counters.
     pub fn score_label(&self) -> String {
-        format!("{:.0}{}", self.reason_score.estimate, if self.complete { "" } else { "*" })
+        let incomplete = if self.complete { "" } else { "*" };
+        let from_counters = if self.from_counters { "‡" } else { "" };
+        format!("{:.0}{incomplete}{from_counters}", self.reason_score.estimate)
     }
 
     /// The v2 score in tables, with `†` if points were sampled unequally.
@@ -210,13 +215,13 @@ impl Leaderboard {
             });
         }
         if self.rows.iter().any(|row| row.unequal_sampling) {
-            remarks.push(UNEQUAL_SAMPLING.to_owned());
+            remarks.push(format!("{UNEQUAL_SAMPLING}."));
         }
         let from_counters: Vec<String> =
             self.rows.iter().filter(|row| row.from_counters).map(|row| row.label.clone()).collect();
         if !from_counters.is_empty() {
             remarks.push(format!(
-                "The trials of {} are not in the study: points enter the score by their counters.",
+                "‡ The trials of {} are not in the study: points enter the score by their counters.",
                 join_truncated(&from_counters)
             ));
         }
@@ -246,8 +251,9 @@ impl Leaderboard {
 }
 
 /// The meaning of `†` beside a v2 score.
-const UNEQUAL_SAMPLING: &str = "† v2 pools the trials of points that were sampled in other proportions than the suite's, so it \
-                                is not comparable; the ReasonScore weights points as the suite does.";
+/// What the mark `†` means.
+pub const UNEQUAL_SAMPLING: &str = "† v2 pools the trials of points that were sampled in other proportions than the suite's, so \
+                                    it is not comparable; the ReasonScore weights points as the suite does";
 
 /// The ReasonScores of the evaluations that the query selects.
 ///
@@ -308,6 +314,7 @@ pub async fn leaderboard(
                 tasks,
                 tokens_mean,
                 truncation_rate,
+                truncation: truncation_interval(&total).filter(|_| truncation_known),
                 truncation_known,
                 score_per_1k_tokens: per_1k_tokens(score.center(), tokens_mean),
                 reason_score_per_1k_tokens: per_1k_tokens(reason_score.estimate, tokens_mean),

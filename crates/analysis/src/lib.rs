@@ -69,7 +69,7 @@ pub use self::hazard::{
     histogram_figure,
 };
 pub use self::labels::{accuracy_interval_name, accuracy_label, eval_label, join_truncated};
-pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, leaderboard, rank_label};
+pub use self::leaderboard::{Leaderboard, ScoreRow, TaskScore, UNEQUAL_SAMPLING, leaderboard, rank_label};
 pub use self::model_sets::{ModelSetGroup, ModelSets, SetMember, model_sets};
 pub use self::modes::{ModesRow, modes};
 pub use self::near_chance::calibrated_near_chance;

@@ -7,6 +7,7 @@ use reasonscape_stats::score::{Bootstrap, TaskBounds, reason_scores};
 use reasonscape_stats::{Confidence, Interval, Mode};
 use serde::Serialize;
 
+use super::board_points::BoardPoints;
 use super::query::PointQuery;
 use super::totals::SuiteTotals;
 use super::{IntervalEstimate, Score};
@@ -22,7 +23,9 @@ pub struct ModesRow {
     pub label: String,
     /// Whether every task of the suite has a trial.
     pub complete: bool,
-    /// The ReasonScore by mode.
+    /// Whether the points of a task were sampled in other proportions than the suite's.
+    pub unequal_sampling: bool,
+    /// The ReasonScore v2 by mode.
     pub scores: BTreeMap<&'static str, Score>,
     /// The accuracy by task and mode.
     pub tasks: BTreeMap<String, BTreeMap<&'static str, IntervalEstimate>>,
@@ -34,6 +37,7 @@ pub struct ModesRow {
 /// A [`PointsError`] when the study cannot be read or has nothing that matches.
 pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<Vec<ModesRow>, PointsError> {
     let totals = SuiteTotals::load(db, query).await?;
+    let points = BoardPoints::load(db, &query.filter).await?;
     let mut rows: Vec<ModesRow> = Vec::new();
     // Intervals by row, task and mode.
     let mut intervals: Vec<Vec<Vec<Interval>>> = Vec::new();
@@ -57,6 +61,7 @@ pub async fn modes(db: &PointsDb, query: &PointQuery, modes: &[Mode]) -> Result<
             eval: eval.info.clone(),
             label: eval.label.clone(),
             complete: eval.without_trials(&totals.suite).is_empty(),
+            unequal_sampling: points.is_sampled_unequally(&eval.info.eval_id),
             scores: BTreeMap::new(),
             tasks,
         });

@@ -17,6 +17,8 @@ pub(crate) const LEVEL: f64 = 0.05;
 
 /// Name of the stored tests.
 const STORED: &str = "pairs";
+/// Raised when the same trials would give other tests, so that stored ones are computed again.
+const TEST_VERSION: u32 = 2;
 
 /// The values of all problems of a board, by evaluation and point.
 pub(crate) struct BoardProblems<'b> {
@@ -123,8 +125,38 @@ pub(crate) struct PairTests {
     pub(crate) verdicts: Vec<(usize, usize)>,
 }
 
-/// Stored tests, by the ids of both evaluations.
-type StoredTests = BTreeMap<String, BTreeMap<String, PairTest>>;
+/// Stored tests.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct StoredTests {
+    version: u32,
+    /// The tests of pairs on shared problems, by the ids of both; null for a pair without any, whose independent scores depend
+    /// on the confidence level.
+    pairs: BTreeMap<String, BTreeMap<String, Option<PairTest>>>,
+}
+
+impl StoredTests {
+    fn read(db: &PointsDb) -> Option<Self> {
+        db.read_derived::<Self>(STORED).filter(|stored| stored.version == TEST_VERSION)
+    }
+
+    /// The tests of all pairs in either direction, if all are stored.
+    fn find(&self, evals: &[Contestant<'_>]) -> Option<Vec<Option<PairTest>>> {
+        let find = |a: &str, b: &str| self.pairs.get(a)?.get(b).copied();
+        let found = pairs(evals.len()).map(|(a, b)| {
+            let (a, b) = (evals[a].eval_id, evals[b].eval_id);
+            let reverse = |test: PairTest| PairTest { difference: -test.difference, ..test };
+            find(a, b).or_else(|| find(b, a).map(|test| test.map(reverse)))
+        });
+        found.collect()
+    }
+
+    fn insert(&mut self, evals: &[Contestant<'_>], tests: &[Option<PairTest>]) {
+        for ((a, b), test) in pairs(evals.len()).zip(tests) {
+            let of_a = self.pairs.entry(evals[a].eval_id.to_owned()).or_default();
+            of_a.insert(evals[b].eval_id.to_owned(), *test);
+        }
+    }
+}
 
 /// An evaluation to test: its id and its score, by which evaluations without a common problem are compared.
 pub(crate) struct Contestant<'c> {
@@ -142,11 +174,8 @@ impl PairTests {
         evals: &[Contestant<'_>],
     ) -> Result<Option<Self>, PointsError> {
         let is_all = filter.for_tests() == Filter::default();
-        if is_all
-            && let Some(stored) = db.read_derived::<StoredTests>(STORED)
-            && let Some(tests) = from_stored(&stored, evals)
-        {
-            return Ok(Some(Self::new(&tests)?));
+        if is_all && let Some(tests) = StoredTests::read(db).and_then(|stored| stored.find(evals)) {
+            return Ok(Some(Self::new(&with_independent(evals, &tests)?)?));
         }
         let ids: Vec<&str> = evals.iter().map(|eval| eval.eval_id).collect();
         let problems = BoardProblems::load(db, filter, board, &ids).await?;
@@ -155,14 +184,12 @@ impl PairTests {
         }
         let tests = test_all(&problems, evals, &|_| true)?;
         if is_all {
-            let mut stored = db.read_derived::<StoredTests>(STORED).unwrap_or_default();
-            for ((a, b), test) in pairs(evals.len()).zip(&tests) {
-                let of_a = stored.entry(evals[a].eval_id.to_owned()).or_default();
-                of_a.insert(evals[b].eval_id.to_owned(), *test);
-            }
+            let mut stored = StoredTests::read(db).unwrap_or_default();
+            stored.version = TEST_VERSION;
+            stored.insert(evals, &tests);
             db.write_derived(STORED, &stored);
         }
-        Ok(Some(Self::new(&tests)?))
+        Ok(Some(Self::new(&with_independent(evals, &tests)?)?))
     }
 
     /// Tests all pairs on some points of a board.
@@ -171,7 +198,7 @@ impl PairTests {
         evals: &[Contestant<'_>],
         is_selected: &(dyn Fn(&BoardPoint) -> bool + Sync),
     ) -> Result<Self, StatsError> {
-        Self::new(&test_all(problems, evals, is_selected)?)
+        Self::new(&with_independent(evals, &test_all(problems, evals, is_selected)?)?)
     }
 
     fn new(tests: &[PairTest]) -> Result<Self, StatsError> {
@@ -197,31 +224,29 @@ fn pairs(evals: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..evals).flat_map(move |a| (a + 1..evals).map(move |b| (a, b)))
 }
 
-fn from_stored(stored: &StoredTests, evals: &[Contestant<'_>]) -> Option<Vec<PairTest>> {
-    let find = |a: &str, b: &str| stored.get(a)?.get(b).copied();
-    pairs(evals.len())
-        .map(|(a, b)| {
-            let (a, b) = (evals[a].eval_id, evals[b].eval_id);
-            let reversed = || find(b, a).map(|test| PairTest { difference: -test.difference, ..test });
-            find(a, b).or_else(reversed)
-        })
+/// The tests, with that of independent scores for pairs without a common problem.
+fn with_independent(
+    evals: &[Contestant<'_>],
+    tests: &[Option<PairTest>],
+) -> Result<Vec<PairTest>, StatsError> {
+    let tests = pairs(evals.len()).zip(tests);
+    tests
+        .map(|((a, b), test)| test.map_or_else(|| independent_test(&evals[a].score, &evals[b].score), Ok))
         .collect()
 }
 
+/// The paired tests of all pairs; `None` for pairs without a common problem.
 fn test_all(
     problems: &BoardProblems<'_>,
     evals: &[Contestant<'_>],
     is_selected: &(dyn Fn(&BoardPoint) -> bool + Sync),
-) -> Result<Vec<PairTest>, StatsError> {
+) -> Result<Vec<Option<PairTest>>, StatsError> {
     let pairs: Vec<(usize, usize)> = pairs(evals.len()).collect();
     pairs
         .into_par_iter()
         .map(|(a, b)| {
-            let (a, b) = (&evals[a], &evals[b]);
-            Ok(match problems.test([a.eval_id, b.eval_id], is_selected)? {
-                Some(test) => PairTest { difference: test.difference, p: test.p_value },
-                None => independent_test(&a.score, &b.score)?,
-            })
+            let test = problems.test([evals[a].eval_id, evals[b].eval_id], is_selected)?;
+            Ok(test.map(|test| PairTest { difference: test.difference, p: test.p_value }))
         })
         .collect()
 }
@@ -268,11 +293,19 @@ mod tests {
     fn stored_tests_are_found_in_both_directions() {
         let score = LikelihoodScore { estimate: 500.0, ci_low: 400.0, ci_high: 600.0, level: 0.95 };
         let test = PairTest { difference: 0.25, p: 0.01 };
-        let stored = StoredTests::from([("a".to_owned(), BTreeMap::from([("b".to_owned(), test)]))]);
-        let evals = ["b", "a"].map(|eval_id| Contestant { eval_id, score });
-        assert_eq!(from_stored(&stored, &evals), Some(vec![PairTest { difference: -0.25, p: 0.01 }]));
-        let evals = ["a", "c"].map(|eval_id| Contestant { eval_id, score });
-        assert_eq!(from_stored(&stored, &evals), None);
+        let mut stored = StoredTests::default();
+        let board = |ids: [&'static str; 2]| ids.map(|eval_id| Contestant { eval_id, score });
+        stored.insert(&board(["a", "b"]), &[Some(test)]);
+        let reversed = PairTest { difference: -0.25, p: 0.01 };
+        assert_eq!(stored.find(&board(["b", "a"])), Some(vec![Some(reversed)]));
+        assert_eq!(stored.find(&board(["a", "c"])), None);
+        // A pair without a common problem is stored as such: its p-value is that of the scores at hand.
+        stored.insert(&board(["a", "c"]), &[None]);
+        let found = stored.find(&board(["c", "a"])).unwrap();
+        assert_eq!(found, [None]);
+        let wide = LikelihoodScore { estimate: 300.0, ci_low: 200.0, ..score };
+        let evals = [Contestant { eval_id: "c", score }, Contestant { eval_id: "a", score: wide }];
+        assert_eq!(with_independent(&evals, &found).unwrap(), [independent_test(&score, &wide).unwrap()]);
     }
 
     #[test]

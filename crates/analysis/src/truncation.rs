@@ -1,6 +1,7 @@
 //! Truncation rates, and whether they are known.
 
 use reasonscape_points::{PointsDb, TrialCounts};
+use reasonscape_stats::{Confidence, Interval, wilson};
 
 use crate::labels::eval_label;
 
@@ -31,6 +32,15 @@ pub fn truncation_note(db: &PointsDb) -> Option<String> {
             unknown.join(", ")
         )
     })
+}
+
+/// The proportion of truncated trials with its 95 % confidence interval (Wilson). Several samples of a problem count as one
+/// trial: how alike their lengths are is not stored.
+pub(super) fn truncation_interval(counts: &TrialCounts) -> Option<Interval> {
+    let rate = truncation_rate(counts)?;
+    let problems = counts.distinct_problems() as f64;
+    let interval = wilson(rate * problems, problems, Confidence::P95).ok()?;
+    Some(Interval { point: Some(rate), ..interval })
 }
 
 /// The proportion of truncated trials.

@@ -96,6 +96,11 @@ impl TrialCounts {
         Counters::new(self.n as f64, self.n_e as f64, self.n_t as f64, g)
     }
 
+    /// Number of problems: that of trials, unless problems have several samples.
+    pub fn distinct_problems(&self) -> u64 {
+        if self.problems.n() == self.n { self.problems.clusters() } else { self.n }
+    }
+
     /// How many times the variance of the accuracy exceeds that of independent trials: above 1 if problems have several
     /// samples.
     pub fn design_effect(&self) -> f64 {

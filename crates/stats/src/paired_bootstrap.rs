@@ -1,7 +1,7 @@
 //! Paired bootstrap of the difference between two ReasonScores on the same items.
 //!
 //! Subtracting two separate intervals ignores that both models got the same items. Here each replicate resamples the
-//! items **once**, for both models, so that item difficulty cancels.
+//! items **once**, for both models, so that item difficulty cancels. Samples of one problem are one item.
 
 use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
@@ -24,6 +24,59 @@ pub struct PairedCell {
     pub guess: f64,
     /// Number of items.
     pub count: u64,
+}
+
+/// One model's responses to the samples of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SampleCounts {
+    /// Correct responses.
+    pub n_e: u64,
+    /// Truncated responses.
+    pub n_t: u64,
+    /// Sum of the guess probabilities of completed responses.
+    pub g: f64,
+}
+
+/// Problems of one task with the same responses of both models; several samples of a problem are resampled together.
+///
+/// ```
+/// use reasonscape_stats::Outcome::{Correct, Incorrect};
+/// use reasonscape_stats::paired_bootstrap::{PairedCell, PairedProblems, SampleCounts};
+///
+/// let problems = PairedProblems::from(PairedCell { a: Correct, b: Incorrect, guess: 0.25, count: 7 });
+/// assert_eq!(problems.a, SampleCounts { n_e: 1, n_t: 0, g: 0.25 });
+/// assert_eq!((problems.samples, problems.difference()), (1, 1.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedProblems {
+    /// A's responses to one of the problems.
+    pub a: SampleCounts,
+    /// B's responses to the same problem.
+    pub b: SampleCounts,
+    /// Samples of one problem.
+    pub samples: u64,
+    /// Sum of the guess probabilities of all samples; it only tells problems apart.
+    pub guess: f64,
+    /// Number of problems.
+    pub count: u64,
+}
+
+impl PairedProblems {
+    /// A's accuracy on one of the problems minus B's.
+    pub fn difference(&self) -> f64 {
+        (self.a.n_e as f64 - self.b.n_e as f64) / self.samples as f64
+    }
+}
+
+impl From<PairedCell> for PairedProblems {
+    fn from(cell: PairedCell) -> Self {
+        let counts = |outcome| match outcome {
+            Outcome::Incorrect => SampleCounts { n_e: 0, n_t: 0, g: cell.guess },
+            Outcome::Correct => SampleCounts { n_e: 1, n_t: 0, g: cell.guess },
+            Outcome::Truncated => SampleCounts { n_e: 0, n_t: 1, g: 0.0 },
+        };
+        Self { a: counts(cell.a), b: counts(cell.b), samples: 1, guess: cell.guess, count: cell.count }
+    }
 }
 
 /// How to resample, and which estimator to compare.
@@ -92,7 +145,8 @@ impl ScoreDifference {
 /// A model's statistic is `1000 exp(mean over tasks of ln center)`, `center` being the middle of the task's
 /// interval with its ends clamped to `[0.01, 1]`: the ReasonScore in the limit of no bootstrap noise. Each
 /// replicate draws as many items as the task has, with replacement and for both models at once, which is a
-/// multinomial draw over the cells; then takes A's statistic minus B's. With `k` replicates on the rarer side of
+/// multinomial draw over the cells; then takes A's statistic minus B's. An item is a problem: several samples of one are
+/// [`PairedProblems`] and are drawn together. With `k` replicates on the rarer side of
 /// zero (zero itself is on both) the p-value is `min(1, 2 (k + 1) / (replicates + 1))`. Assumes independent
 /// items within a task; the tasks are fixed, not resampled.
 ///
@@ -120,48 +174,77 @@ impl ScoreDifference {
 /// # Errors
 /// A [`StatsError`] when there is no task, a task without an item, a guess probability that is not from 0 to 1,
 /// or no replicate.
-pub fn paired_score_difference<T: AsRef<[PairedCell]>>(
+pub fn paired_score_difference<T, P>(
     tasks: &[T],
     options: PairedBootstrap,
-) -> Result<ScoreDifference, StatsError> {
+) -> Result<ScoreDifference, StatsError>
+where
+    T: AsRef<[P]>,
+    P: Copy + Into<PairedProblems>,
+{
     in_range("replicates", options.replicates as f64, 1.0..=1e8, "from 1 to 100000000")?;
     if tasks.is_empty() {
         return Err(StatsError::Empty { name: "tasks" });
     }
-    let mut forward = tasks.iter().map(|cells| canonical(cells.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let canonical_task =
+        |task: &T| canonical(task.as_ref().iter().map(|&problems| -> PairedProblems { problems.into() }));
+    let mut forward = tasks.iter().map(canonical_task).collect::<Result<Vec<_>, _>>()?;
     forward.sort_unstable();
     let mut backward: Vec<Vec<Cell>> = forward.iter().map(|task| mirrored(task)).collect();
     backward.sort_unstable();
     Ok(if forward <= backward { resample(&forward, options) } else { resample(&backward, options).negated() })
 }
 
-/// An ordered [`PairedCell`].
+/// Ordered [`SampleCounts`]: incorrect before correct before truncated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Side {
+    n_t: u64,
+    n_e: u64,
+}
+
+/// Ordered [`PairedProblems`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cell {
-    a: Outcome,
-    b: Outcome,
-    /// The guess probability; the bit patterns of non-negative floats sort as the numbers do.
+    a: Side,
+    b: Side,
+    samples: u64,
+    /// The sum of guess probabilities; the bit patterns of non-negative floats sort as the numbers do.
     guess_bits: u64,
+    g_bits: [u64; 2],
     count: u64,
 }
 
+impl Cell {
+    /// All but the count.
+    fn key(&self) -> Self {
+        Self { count: 0, ..*self }
+    }
+}
+
 /// The cells of one task: validated, sorted, merged, without empty ones.
-fn canonical(cells: &[PairedCell]) -> Result<Vec<Cell>, StatsError> {
-    let mut sorted = Vec::with_capacity(cells.len());
+fn canonical(cells: impl Iterator<Item = PairedProblems>) -> Result<Vec<Cell>, StatsError> {
+    let mut sorted = Vec::new();
     let mut items = 0.0;
-    for &PairedCell { a, b, guess, count } in cells {
-        in_range("guess", guess, 0.0..=1.0, "from 0 to 1")?;
-        items += count as f64;
+    for PairedProblems { a, b, samples, guess, count } in cells {
+        let trials = in_range("samples", samples as f64, 1.0..=1e9, "from 1 to 10^9 samples a problem")?;
+        in_range("guess", guess / trials, 0.0..=1.0, "from 0 to 1")?;
+        for side in [a, b] {
+            Counters::new(trials, side.n_e as f64, side.n_t as f64, side.g)?;
+        }
+        items += trials * count as f64;
         if count > 0 {
             // Adding zero turns -0 into +0.
-            sorted.push(Cell { a, b, guess_bits: (guess + 0.0).to_bits(), count });
+            let [g_bits_a, g_bits_b, guess_bits] = [a.g, b.g, guess].map(|sum| (sum + 0.0).to_bits());
+            let side = |counts: SampleCounts| Side { n_t: counts.n_t, n_e: counts.n_e };
+            let g_bits = [g_bits_a, g_bits_b];
+            sorted.push(Cell { a: side(a), b: side(b), samples, guess_bits, g_bits, count });
         }
     }
     // Larger counts are not exact as `f64`.
     in_range("count", items, 1.0..=1e15, "from 1 to 10^15 items a task")?;
     sorted.sort_unstable();
     sorted.dedup_by(|next, kept| {
-        let same = (next.a, next.b, next.guess_bits) == (kept.a, kept.b, kept.guess_bits);
+        let same = next.key() == kept.key();
         if same {
             kept.count += next.count;
         }
@@ -172,7 +255,9 @@ fn canonical(cells: &[PairedCell]) -> Result<Vec<Cell>, StatsError> {
 
 /// The task with A and B swapped.
 fn mirrored(task: &[Cell]) -> Vec<Cell> {
-    let mut mirrored: Vec<Cell> = task.iter().map(|cell| Cell { a: cell.b, b: cell.a, ..*cell }).collect();
+    let swapped =
+        |cell: &Cell| Cell { a: cell.b, b: cell.a, g_bits: [cell.g_bits[1], cell.g_bits[0]], ..*cell };
+    let mut mirrored: Vec<Cell> = task.iter().map(swapped).collect();
     mirrored.sort_unstable();
     mirrored
 }
@@ -212,12 +297,13 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
             let count = draw(to_draw, cell.count as f64 / in_cells as f64);
             to_draw -= count;
             in_cells -= cell.count;
-            let guess = f64::from_bits(cell.guess_bits);
-            a.add(cell.a, guess, count as f64);
-            b.add(cell.b, guess, count as f64);
+            for (counts, side, g_bits) in [(&mut a, cell.a, cell.g_bits[0]), (&mut b, cell.b, cell.g_bits[1])]
+            {
+                counts.add(side, cell.samples, f64::from_bits(g_bits), count as f64);
+            }
         }
-        sum_a += a.ln_center(items as f64, options);
-        sum_b += b.ln_center(items as f64, options);
+        sum_a += a.ln_center(options);
+        sum_b += b.ln_center(options);
     }
     let score = |sum: f64| 1000.0 * (sum / tasks.len() as f64).exp();
     score(sum_a) - score(sum_b)
@@ -226,26 +312,23 @@ fn statistic(tasks: &[Vec<Cell>], options: PairedBootstrap, mut draw: impl FnMut
 /// Counters of one side on one task, while counting.
 #[derive(Default)]
 struct Counts {
+    n: f64,
     n_e: f64,
     n_t: f64,
     g: f64,
 }
 
 impl Counts {
-    fn add(&mut self, outcome: Outcome, guess: f64, count: f64) {
-        match outcome {
-            Outcome::Incorrect => self.g += guess * count,
-            Outcome::Correct => {
-                self.n_e += count;
-                self.g += guess * count;
-            }
-            Outcome::Truncated => self.n_t += count,
-        }
+    fn add(&mut self, side: Side, samples: u64, g: f64, count: f64) {
+        self.n += samples as f64 * count;
+        self.n_e += side.n_e as f64 * count;
+        self.n_t += side.n_t as f64 * count;
+        self.g += g * count;
     }
 
-    fn ln_center(&self, n: f64, options: PairedBootstrap) -> f64 {
-        let counters = Counters::new(n, self.n_e, self.n_t, self.g)
-            .expect("every item has one outcome and a guess probability of at most 1");
+    fn ln_center(&self, options: PairedBootstrap) -> f64 {
+        let counters = Counters::new(self.n, self.n_e, self.n_t, self.g)
+            .expect("no sample has two outcomes or a guess probability above 1");
         let bounds = TaskBounds::from(options.mode.estimate(&counters, options.confidence));
         f64::midpoint(bounds.low(), bounds.high()).ln()
     }
@@ -327,6 +410,42 @@ mod tests {
     }
 
     #[test]
+    fn identical_samples_of_a_problem_widen_the_interval_like_single_problems() {
+        let counts = |outcome| PairedProblems::from(cell(outcome, Incorrect, 1)).a;
+        let eightfold = |a, b, count| {
+            let [a, b] = [a, b].map(counts).map(|one| SampleCounts { n_e: 8 * one.n_e, ..one });
+            PairedProblems { a, b, samples: 8, guess: 0.0, count }
+        };
+        let options = PairedBootstrap { replicates: 4000, ..FEW };
+        let problems = [
+            (Correct, Correct, 16),
+            (Correct, Incorrect, 12),
+            (Incorrect, Correct, 5),
+            (Incorrect, Incorrect, 7),
+        ];
+        let width = |found: ScoreDifference| found.ci_high - found.ci_low;
+        let clustered =
+            paired_score_difference(&[problems.map(|(a, b, count)| eightfold(a, b, count))], options)
+                .unwrap();
+        let single =
+            paired_score_difference(&[problems.map(|(a, b, count)| cell(a, b, count))], options).unwrap();
+        let as_trials =
+            paired_score_difference(&[problems.map(|(a, b, count)| cell(a, b, 8 * count))], options).unwrap();
+        // The centers are those of 320 trials, so only their shrinkage towards 1/2 differs from 40 problems: 320/324 against 40/44.
+        let shrinkage = (320.0 / 323.84) / (40.0 / 43.84);
+        assert!(
+            (width(clustered) / width(single) / shrinkage - 1.0).abs() < 0.05,
+            "{clustered:?} {single:?}"
+        );
+        assert!(
+            (width(clustered) / width(as_trials) - 8.0_f64.sqrt()).abs() < 0.2,
+            "{clustered:?} {as_trials:?}"
+        );
+        assert_eq!(clustered.difference, as_trials.difference);
+        assert!(clustered.p > 0.05 && as_trials.p < 0.005, "{clustered:?} {as_trials:?}");
+    }
+
+    #[test]
     fn difference_equals_difference_of_scores() {
         let guessed = |a, b, count| PairedCell { a, b, guess: 0.5, count };
         let tasks = [
@@ -389,6 +508,15 @@ mod tests {
         let guess = |guess| vec![PairedCell { guess, ..good[0] }];
         assert_eq!(message(&[guess(2.0)], FEW), "`guess` is 2, but must be from 0 to 1");
         assert_eq!(message(&[guess(f64::NAN)], FEW), "`guess` is NaN, but must be a finite number");
+        let problem = PairedProblems { samples: 2, ..cell(Correct, Correct, 5).into() };
+        let rejected = |problem| paired_score_difference(&[[problem]], FEW).unwrap_err().to_string();
+        assert_eq!(
+            rejected(PairedProblems { samples: 0, ..problem }),
+            "`samples` is 0, but must be from 1 to 10^9 samples a problem"
+        );
+        assert!(paired_score_difference(&[[problem]], FEW).is_ok());
+        let three = SampleCounts { n_e: 3, ..problem.a };
+        assert!(rejected(PairedProblems { a: three, ..problem }).contains('3'));
         let none = PairedBootstrap { replicates: 0, ..FEW };
         assert_eq!(message(&[good], none), "`replicates` is 0, but must be from 1 to 100000000");
     }

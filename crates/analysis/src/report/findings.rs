@@ -3,7 +3,7 @@
 use reasonscape_points::{PointsDb, PointsError};
 use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired::Verdict;
-use reasonscape_stats::{Assumption, Confidence, Interval, Mode, wilson};
+use reasonscape_stats::{Assumption, Interval, Mode};
 
 use super::Block;
 use crate::error::AnalysisError;
@@ -111,35 +111,40 @@ fn truncation_findings(board: &Leaderboard) -> Vec<String> {
         Assumption::Pessimism => "truncated responses count as failures in scores",
         Assumption::Optimism => "truncated responses count as passed in scores",
     };
-    let truncated: Vec<(&str, Interval)> = board
+    let truncated: Vec<(&str, f64, Interval)> = board
         .rows
         .iter()
         .filter_map(|row| {
-            let n: u64 = row.tasks.values().map(|task| task.n).sum();
-            let n_t: u64 = row.tasks.values().map(|task| task.n_t).sum();
-            let rate = wilson(n_t as f64, n as f64, Confidence::P95).ok()?;
-            (rate.low > HIGH_TRUNCATION_RATE).then_some((row.label.as_str(), rate))
+            let interval = row.truncation.filter(|interval| interval.low > HIGH_TRUNCATION_RATE)?;
+            Some((row.label.as_str(), interval.point?, interval))
         })
         .collect();
     if truncated.len() > MAX {
-        let labels: Vec<&str> = truncated.iter().map(|(label, _)| *label).collect();
-        let lowest = truncated.iter().map(|(_, rate)| rate.low).fold(f64::INFINITY, f64::min);
-        let highest = truncated.iter().map(|(_, rate)| rate.high).fold(0.0, f64::max);
+        let labels: Vec<&str> = truncated.iter().map(|(label, ..)| *label).collect();
+        let lowest = |value: fn(&(&str, f64, Interval)) -> f64| {
+            100.0 * truncated.iter().map(value).fold(f64::INFINITY, f64::min)
+        };
+        let highest = |value: fn(&(&str, f64, Interval)) -> f64| {
+            100.0 * truncated.iter().map(value).fold(0.0, f64::max)
+        };
         return vec![format!(
-            "In {} of {} evaluations, {:.0} to {:.0} % of responses are truncated by the token limit (95 % CIs; {counting}): \
-             {}.",
+            "In {} of {} evaluations, {:.0} to {:.0} % of responses are truncated by the token limit (95 % CIs from {:.0} to \
+             {:.0} %; {counting}): {}.",
             truncated.len(),
             board.rows.len(),
-            100.0 * lowest,
-            100.0 * highest,
+            lowest(|(_, rate, _)| *rate),
+            highest(|(_, rate, _)| *rate),
+            lowest(|(.., interval)| interval.low),
+            highest(|(.., interval)| interval.high),
             join_with_and(&labels)
         )];
     }
-    let describe = |(label, rate): &(&str, Interval)| {
+    let describe = |(label, rate, interval): &(&str, f64, Interval)| {
         format!(
-            "{label}: {:.0} to {:.0} % of responses are truncated by the token limit (95 % CI; {counting}).",
-            100.0 * rate.low,
-            100.0 * rate.high
+            "{label}: {:.0} % of responses are truncated by the token limit (95 % CI {:.0} to {:.0} %; {counting}).",
+            100.0 * rate,
+            100.0 * interval.low,
+            100.0 * interval.high
         )
     };
     truncated.iter().map(describe).collect()

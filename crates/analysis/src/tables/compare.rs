@@ -29,7 +29,8 @@ pub fn display_table(found: &Comparison) -> Table {
         ]);
     }
     let v2 = &found.score;
-    let v2_difference = format!("{:+.0} ± {:.0}", v2.difference, v2.margin);
+    let mark = if found.unequal_sampling.is_empty() { "" } else { "†" };
+    let v2_difference = format!("{:+.0} ± {:.0}{mark}", v2.difference, v2.margin);
     let (difference, interval) = match &found.reason_score {
         Some(gap) => (format!("{:+.0}", gap.difference), Cell::Formatted(gap.interval_label())),
         None => (v2_difference.clone(), Cell::Missing),

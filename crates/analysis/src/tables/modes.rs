@@ -17,10 +17,11 @@ const COLUMNS: [(Assumption, &str); 3] = [
     (Assumption::Optimism, "O truncated passed"),
 ];
 
-fn table_with_modes(first: &[&str], wanted: &[Mode]) -> Table {
+fn table_with_modes(first: &[&str], what: &str, wanted: &[Mode]) -> Table {
     let across =
         COLUMNS.iter().filter(|(assumption, _)| wanted.iter().any(|mode| mode.assumption == *assumption));
-    Table::new(&first.iter().copied().chain(across.map(|(_, name)| *name)).collect::<Vec<_>>())
+    let across: Vec<String> = across.map(|(_, name)| format!("{what}{name}")).collect();
+    Table::new(&first.iter().copied().chain(across.iter().map(String::as_str)).collect::<Vec<_>>())
 }
 
 /// The requested modes by family.
@@ -35,7 +36,7 @@ fn families(wanted: &[Mode]) -> impl Iterator<Item = (&'static str, Vec<Mode>)> 
     })
 }
 
-/// The table for readers: ReasonScores of evaluations, or accuracies of their tasks.
+/// The table for readers: ReasonScores v2 of evaluations, or accuracies of their tasks.
 pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     match by {
         GroupBy::Eval => score_table(rows, wanted),
@@ -44,9 +45,14 @@ pub fn display_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
 }
 
 fn score_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = table_with_modes(&["name", "family"], wanted);
+    let mut table = table_with_modes(&["name", "family"], "v2, ", wanted);
     for row in rows {
-        let mark = if row.complete { "" } else { "*" };
+        let mark = match (row.complete, row.unequal_sampling) {
+            (true, false) => "",
+            (false, false) => "*",
+            (true, true) => "†",
+            (false, true) => "*†",
+        };
         for (family, modes) in families(wanted) {
             let mut cells = vec![Cell::text(&row.label), Cell::text(family)];
             cells.extend(modes.iter().map(|mode| {
@@ -60,7 +66,7 @@ fn score_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
 }
 
 fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
-    let mut table = table_with_modes(&["name", "task", "family"], wanted);
+    let mut table = table_with_modes(&["name", "task", "family"], "", wanted);
     for row in rows {
         for (task, estimates) in &row.tasks {
             for (family, modes) in families(wanted) {
@@ -77,7 +83,10 @@ fn task_table(rows: &[ModesRow], wanted: &[Mode]) -> Table {
 pub fn export_table(rows: &[ModesRow], wanted: &[Mode], by: GroupBy) -> Table {
     let mut table_rows = Vec::new();
     for row in rows {
-        let first = RowBuilder::new().eval(&row.eval).flag("complete", row.complete);
+        let first = RowBuilder::new()
+            .eval(&row.eval)
+            .flag("complete", row.complete)
+            .flag("unequal_sampling", row.unequal_sampling);
         for mode in wanted {
             match by {
                 GroupBy::Eval => {

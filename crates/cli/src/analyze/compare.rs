@@ -44,8 +44,12 @@ impl Compare {
 
 fn print_notes(found: &Comparison, global: Global) {
     let [a, b] = &found.labels;
+    let test = match found.samples {
+        None => "McNemar's mid-p test",
+        Some(_) => "Student's t test of the problems' accuracies",
+    };
     global.caption(format_args!(
-        "A is {a}, B is {b}, both on the {} that both answered; p-values of McNemar's mid-p test, Holm-corrected for {}",
+        "A is {a}, B is {b}, both on the {} that both answered; p-values of {test}, Holm-corrected for {}",
         pluralize(found.pairs, "problem"),
         pluralize(found.tasks.len() as u64, "task")
     ));

@@ -1,7 +1,7 @@
 //! `reasonscape analyze modes`: the nine estimators side by side.
 
 use reasonscape_analysis::tables::modes::{display_table, export_table};
-use reasonscape_analysis::{GroupBy, modes};
+use reasonscape_analysis::{GroupBy, UNEQUAL_SAMPLING, modes};
 
 use super::{ModeArgs, StudyArgs};
 use crate::Global;
@@ -11,7 +11,8 @@ use crate::output::print_table;
 /// Show the nine estimators side by side
 ///
 /// Columns: truncated trials are ignored (I), count as incorrect (P), or as correct (O). Rows: every correct answer counts
-/// (E), scores are corrected for guessing (C), or the same with intervals calibrated near chance (K).
+/// (E), scores are corrected for guessing (C), or the same with intervals calibrated near chance (K). Scores are ReasonScores
+/// v2, `center ± margin`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape analyze modes my-study\n  \
     reasonscape analyze modes my-study --by task --filter model=small-model",
@@ -22,7 +23,7 @@ pub(super) struct Modes {
     study_args: StudyArgs,
     #[command(flatten)]
     mode_args: ModeArgs,
-    /// ReasonScore per evaluation, or accuracy per evaluation and task.
+    /// ReasonScore v2 per evaluation, or accuracy per evaluation and task.
     #[arg(long, value_enum, default_value_t)]
     by: ModesBy,
 }
@@ -56,6 +57,9 @@ impl Modes {
             || export_table(&rows, &selected_modes, by),
             &rows,
         )?;
+        if matches!(by, GroupBy::Eval) && rows.iter().any(|row| row.unequal_sampling) {
+            global.note(UNEQUAL_SAMPLING);
+        }
         for row in rows.iter().filter(|row| !row.complete) {
             global.note(format_args!(
                 "* {} has no trials of some tasks and is scored on the others",

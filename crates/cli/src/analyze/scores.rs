@@ -5,7 +5,9 @@ use std::path::Path;
 use reasonscape_analysis::tables::scores::{
     display_accuracy_table, display_summary_table, display_table, export_table,
 };
-use reasonscape_analysis::{Leaderboard, PointQuery, ScoreRow, StabilityRow, Ties, leaderboard};
+use reasonscape_analysis::{
+    Leaderboard, PointQuery, ScoreRow, StabilityRow, Ties, UNEQUAL_SAMPLING, leaderboard,
+};
 use reasonscape_points::PointsDb;
 use reasonscape_stats::{Event, Mode, StatsError};
 
@@ -137,16 +139,13 @@ fn print_notes(board: &Leaderboard, global: Global) {
         global.note(note);
     }
     if board.rows.iter().any(|row| row.unequal_sampling) {
-        global.note(
-            "† v2 pools points that were sampled in other proportions than the suite's; the ReasonScore weights them as the \
-             suite does",
-        );
+        global.note(UNEQUAL_SAMPLING);
     }
     let from_counters: Vec<String> =
         board.rows.iter().filter(|row| row.from_counters).map(|row| row.label.clone()).collect();
     if !from_counters.is_empty() {
         global.note(format_args!(
-            "the trials of {} are not in the study: points enter the score by their counters",
+            "‡ the trials of {} are not in the study: points enter the score by their counters",
             join_truncated(&from_counters)
         ));
     }

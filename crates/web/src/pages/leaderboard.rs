@@ -77,6 +77,7 @@ struct Row {
     v2: String,
     v2_center: f64,
     is_sampled_unequally: bool,
+    is_from_counters: bool,
     interval: IntervalBar,
     band: &'static str,
     truncated: String,
@@ -224,6 +225,7 @@ impl View<'_> {
             v2: format!("{:.0} ± {:.0}", row.score.center, row.score.margin),
             v2_center: row.score.center,
             is_sampled_unequally: row.unequal_sampling,
+            is_from_counters: row.from_counters,
             interval: IntervalBar::new(axis, &score),
             band: score.band,
             truncated: match row.truncation_rate {

@@ -55,7 +55,10 @@ fn claims_only_significant_results() {
     assert!(findings.contains(" is better than weak by "), "{findings}");
     assert!(findings.contains("Of 2 adjacent pairs, 1 shows no significant difference"), "{findings}");
     // 66 of 600 trials: 8.7 to 13.8 % by Wilson.
-    assert!(findings.contains("weak: 9 to 14 % of responses are truncated by the token limit"), "{findings}");
+    assert!(
+        findings.contains("weak: 11 % of responses are truncated by the token limit (95 % CI 9 to 14 %; "),
+        "{findings}"
+    );
 }
 
 #[test]

@@ -175,14 +175,62 @@ fn every_analysis_clusters_samples_by_problem() {
     assert_bounds(&study.json("modes", &["--filter", "model=a"])[0]["tasks"]["sort"]["C_P"], "modes");
     assert_bounds(&study.json("tokens", &["--filter", "model=a"])[0]["now"]["accuracy"], "tokens");
     assert_bounds(&study.json("variance", &["--filter", "model=a"])[0]["accuracy"], "variance");
-    // A is correct on 12 problems alone and B on 5: not significant, though 96 against 40 trials would be.
-    let run = study.ask("compare", &["a", "b", "--format", "json"]);
-    let found: Value = serde_json::from_str(&run.stdout).unwrap();
-    let task = &found["tasks"][0];
-    assert_eq!((&task["b"], &task["c"], &task["pairs"]), (&json!(96), &json!(40), &json!(320)));
-    assert!((0.05..0.2).contains(&number(&task["p"])), "{task}");
-    assert_eq!(task["verdict"], "cannot tell");
-    assert!(number(&task["low"]) < 0.0 && number(&task["high"]) > 0.0, "{task}");
+}
+
+/// A is correct on 12 problems alone and B on 5; A alone answers ten more.
+fn repeated_pair(samples: u32) -> Planted {
+    let model = |problems: u64, is_correct: &dyn Fn(u64) -> bool| {
+        let status = |index| if is_correct(index) { Outcome::Correct } else { Outcome::Incorrect };
+        let of_problem =
+            |index| (0..samples).map(move |repeat| Trial { repeat, ..trial(index, status(index), 0.0) });
+        vec![(r#"{"length": 8}"#, (0..problems).flat_map(of_problem).collect::<Vec<_>>())]
+    };
+    Planted::new().with_samples("a", "sort", model(50, &|index| index < 28)).with_samples(
+        "b",
+        "sort",
+        model(40, &|index| (12..33).contains(&index)),
+    )
+}
+
+#[test]
+fn comparison_of_repeated_samples_counts_problems() {
+    let compared = |samples: u32, more: &[&str]| -> Value {
+        let arguments = [&["a", "b", "--format", "json"], more].concat();
+        let run = repeated_pair(samples).ask("compare", &arguments);
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
+    };
+    let (one, eight) = (compared(1, &[]), compared(8, &[]));
+    assert_eq!((&one["samples"], &eight["samples"]), (&Value::Null, &json!(320)));
+    // Eight equal samples say no more than one, about problems, their number, and what they can detect.
+    for key in ["pairs", "unpaired_a", "unpaired_b", "discordant_share", "detectable_difference", "verdict"] {
+        assert_eq!(one[key], eight[key], "{key}");
+    }
+    assert_eq!((&eight["pairs"], &eight["unpaired_a"]), (&json!(40), &json!(10)));
+    let [one_task, eight_task] = [&one, &eight].map(|found| found["tasks"][0].clone());
+    for key in ["pairs", "b", "c", "unpaired_a", "pairs_needed", "verdict"] {
+        assert_eq!(one_task[key], eight_task[key], "{key}");
+    }
+    assert!((number(&one_task["difference"]) - number(&eight_task["difference"])).abs() < 1e-12);
+    assert_eq!(
+        (&eight_task["b"], &eight_task["c"], &eight_task["pairs"]),
+        (&json!(12), &json!(5), &json!(40))
+    );
+    // 96 trials against 40 would be significant.
+    assert!((0.05..0.2).contains(&number(&eight_task["p"])), "{eight_task}");
+    assert!(number(&eight_task["low"]) < 0.0 && number(&eight_task["high"]) > 0.0, "{eight_task}");
+    for found in [&one["reason_score"], &eight["reason_score"]] {
+        assert!(number(&found["ci_low"]) < 0.0 && number(&found["ci_high"]) > 0.0, "{found}");
+    }
+    let more = |found: &Value| number(&found["reason_score"]["more_trials_a_task"]);
+    assert!((more(&eight) / more(&one) / 8.0 - 1.0).abs() < 0.1, "{one} {eight}");
+    // The bootstrap, whose verdict counts for other estimators, draws problems with all of their samples.
+    let (one, eight) = (compared(1, &["--mode", "K_P"]), compared(8, &["--mode", "K_P"]));
+    assert_eq!((&one["verdict"], &eight["verdict"]), (&json!("cannot tell"), &json!("cannot tell")));
+    let margin = |found: &Value| number(&found["score"]["margin"]);
+    assert!((0.9..1.2).contains(&(margin(&eight) / margin(&one))), "{one} {eight}");
+    let text = repeated_pair(8).ask("compare", &["a", "b"]);
+    assert!(text.stderr.contains("both on the 40 problems that both answered"), "{text:?}");
+    assert!(text.stderr.contains("Student's t test"), "{text:?}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub(super) struct PairView {
     p: String,
     pairs: String,
     discordant: String,
+    has_repeats: bool,
     detectable: Option<String>,
     axis: String,
     tasks: Vec<TaskRow>,
@@ -122,7 +123,13 @@ pub(super) async fn view(app: &App, study: &Snapshot, query: &Query) -> Result<P
         interval: found
             .reason_score
             .map(|gap| format!("{} to {}", signed(gap.ci_low, 0), signed(gap.ci_high, 0))),
-        v2: format!("{} ± {:.0}", signed(v2.difference, 0), v2.margin),
+        v2: format!(
+            "{} ± {:.0}{}",
+            signed(v2.difference, 0),
+            v2.margin,
+            if found.unequal_sampling.is_empty() { "" } else { "†" }
+        ),
+        has_repeats: found.samples.is_some(),
         p: p_value_relation(found.p()),
         pairs: thousands(found.pairs),
         discordant: format!("{:.1} %", 100.0 * found.discordant_share),
