@@ -15,7 +15,7 @@ use reasonscape_stats::score::{
     Bootstrap, IntervalClass, IntervalFactors, Rank, ReasonScore, TaskBounds, min_max_score, ranks,
     reason_scores,
 };
-use reasonscape_stats::{Confidence, Counters, Mode, StatsError};
+use reasonscape_stats::{Confidence, Counters, Interval, Mode, StatsError};
 use serde::Serialize;
 
 use self::input::{Evidence, Input, Model};
@@ -112,14 +112,23 @@ struct BootstrapInfo {
 /// The interval of a task.
 #[derive(Debug, Serialize)]
 struct Bounds {
+    /// Lower bound in the score v2: at least 0.01.
     low: f64,
+    /// Upper bound in the score v2.
     high: f64,
+    /// The estimate from counters; none of an interval.
+    point: Option<f64>,
+    /// Its interval, or the given one, without the floor.
+    #[serde(skip)]
+    interval: Interval,
 }
 
 /// A model with the tasks that have data.
 struct ScoredModel {
     name: Option<String>,
     tasks: BTreeMap<String, TaskBounds>,
+    /// The intervals of these tasks.
+    intervals: BTreeMap<String, Interval>,
     factors: IntervalFactors,
     /// Each task as one point; `None` if a task has only an interval.
     effective: Option<Vec<EffectiveTask>>,
@@ -168,6 +177,9 @@ impl Score {
             let reason_score = match (method, &model.effective) {
                 (Method::Likelihood, Some(tasks)) => {
                     likelihood_score(tasks, Confidence::P95).map_err(in_input)?.into()
+                }
+                (Method::MinMax, _) => {
+                    ReasonScoreEstimate { method: "min-max", ..ReasonScoreEstimate::from(*score) }
                 }
                 _ => ReasonScoreEstimate::from(*score),
             };
@@ -221,13 +233,17 @@ impl Score {
 
     /// The intervals of the tasks that have trials.
     fn estimate(&self, model: Model) -> Result<ScoredModel, StatsError> {
-        let mut tasks = BTreeMap::new();
+        let (mut tasks, mut intervals) = (BTreeMap::new(), BTreeMap::new());
         let mut effective = Some(Vec::new());
         let (mut total, mut min_trials) = (Counters::default(), None::<u64>);
         for (task, evidence) in model.tasks {
             let bounds = match evidence {
                 Evidence::Bounds(bounds) => {
                     effective = None;
+                    intervals.insert(
+                        task.clone(),
+                        Interval { low: bounds.low(), high: bounds.high(), point: None },
+                    );
                     bounds
                 }
                 Evidence::Counters(counters) if counters.n() == 0.0 => continue,
@@ -245,7 +261,9 @@ impl Score {
                     }
                     min_trials = Some(min_trials.unwrap_or(u64::MAX).min(counters.n() as u64));
                     let estimator = Estimator { is_literal: self.literal, ..Estimator::from(self.mode()) };
-                    estimator.estimate_counters(&counters).into()
+                    let interval = estimator.estimate_counters(&counters);
+                    intervals.insert(task.clone(), interval);
+                    interval.into()
                 }
             };
             tasks.insert(task, bounds);
@@ -253,7 +271,7 @@ impl Score {
         let truncation_rate = (total.n() > 0.0).then(|| total.n_t() / total.n());
         let bounds: Vec<TaskBounds> = tasks.values().copied().collect();
         let factors = IntervalFactors::new(&bounds, truncation_rate, min_trials);
-        Ok(ScoredModel { name: model.name, tasks, factors, effective })
+        Ok(ScoredModel { name: model.name, tasks, intervals, factors, effective })
     }
 
     fn row(
@@ -266,10 +284,11 @@ impl Score {
     ) -> Row {
         let missing: Vec<String> =
             suite.iter().filter(|task| !model.tasks.contains_key(*task)).cloned().collect();
-        let tasks = model
-            .tasks
-            .iter()
-            .map(|(task, bounds)| (task.clone(), Bounds { low: bounds.low(), high: bounds.high() }));
+        let tasks = model.tasks.iter().map(|(task, bounds)| {
+            let interval = model.intervals[task];
+            let (low, high) = (bounds.low(), bounds.high());
+            (task.clone(), Bounds { low, high, point: interval.point, interval })
+        });
         let Bootstrap { draws, seed } = self.bootstrap().unwrap_or_default();
         Row {
             model: model.name.clone(),
@@ -462,31 +481,30 @@ fn interval_name(method: Method) -> &'static str {
     }
 }
 
-/// The intervals of the tasks, and the score.
+/// The estimates of the tasks with their intervals, and the score.
 fn task_table(row: &Row) -> Table {
-    let mut table = Table::new(&["", "low", "high", "center ± margin"]);
-    for (name, bounds) in &row.tasks {
-        let (center, margin) = (f64::midpoint(bounds.low, bounds.high), (bounds.high - bounds.low) / 2.0);
+    let mut table = Table::new(&["", "estimate", "low", "high"]);
+    for (name, Bounds { interval, .. }) in &row.tasks {
         table.push(vec![
             Cell::text(name),
-            Cell::Number(bounds.low, 3),
-            Cell::Number(bounds.high, 3),
-            Cell::Formatted(format!("{center:.3} ± {margin:.3}")),
+            Cell::optional(interval.point, 3),
+            Cell::Number(interval.low, 3),
+            Cell::Number(interval.high, 3),
         ]);
     }
     if let Some(score) = row.reason_score {
         table.push(vec![
             Cell::text(format!("ReasonScore ({})", score.band)),
+            Cell::Formatted(format!("{:.0}", score.estimate)),
             Cell::Number(score.ci_low, 0),
             Cell::Number(score.ci_high, 0),
-            Cell::Formatted(format!("{:.0}", score.estimate)),
         ]);
     }
     table.push(vec![
         Cell::text(row.scored.band.map_or("v2".to_owned(), |band| format!("v2 ({band})"))),
+        Cell::Formatted(row.scored.label()),
         Cell::optional(row.scored.ci_low, 0),
         Cell::optional(row.scored.ci_high, 0),
-        Cell::Formatted(row.scored.label()),
     ]);
     table
 }

@@ -32,7 +32,8 @@ pub(super) struct Input {
 const FIELDS: [&str; 12] =
     ["task", "base_task", "model", "n", "n_e", "n_u", "n_t", "g", "guess", "guess_accum", "low", "high"];
 /// Other fields that this program writes, so that its own output can be read back without a warning.
-const OWN_OUTPUT: [&str; 41] = [
+const OWN_OUTPUT: [&str; 42] = [
+    "point",
     "reason_score",
     "reason_score_low",
     "reason_score_high",
