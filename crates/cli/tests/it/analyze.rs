@@ -1,6 +1,7 @@
 //! `reasonscape analyze` on a study whose counters are known.
 
 mod browser;
+mod cluster;
 mod compression;
 mod hazard;
 mod landscape;
@@ -142,16 +143,60 @@ fn scores_match_documented_formula() {
     }
 }
 
+/// The paired test of every pair from single trials, Holm's correction, and the ranks that follow.
+const RANKS: &str = r#"
+import json, sys
+by_point = {}
+for trial in json.load(sys.stdin):
+    odds = trial["guess"] / (1 - trial["guess"])
+    value = {0: -odds, 1: 1.0, 2: 0.0}[trial["status"]]
+    evals = by_point.setdefault((trial["base_task"], trial["params"]), {})
+    evals.setdefault(trial["eval_id"], {})[trial["index"]] = value
+ids = sorted({eval_id for evals in by_point.values() for eval_id in evals})
+def test(a, b):
+    tasks = {}
+    for (task, _), evals in by_point.items():
+        of_a, of_b = evals.get(a, {}), evals.get(b, {})
+        shared = [(of_a[index], of_b[index]) for index in sorted(of_a.keys() & of_b.keys())]
+        tasks.setdefault(task, []).append((1.0, shared))
+    return paired_test([points for points in tasks.values() if any(shared for _, shared in points)])
+tests = {(a, b): test(a, b) for a in ids for b in ids if a < b}
+ordered = sorted(tests, key=lambda pair: tests[pair][1])
+better, largest = set(), 0.0
+for place, (a, b) in enumerate(ordered):
+    difference, p = tests[a, b]
+    largest = max(largest, (len(ordered) - place) * p)
+    if largest <= 0.05:
+        better.add((a, b) if difference > 0 else (b, a))
+ranges = {a: [1 + sum((b, a) in better for b in ids), len(ids) - sum((a, b) in better for b in ids)] for a in ids}
+print(json.dumps({"p": [[a, b, p] for (a, b), (_, p) in tests.items()], "ranges": ranges}))
+"#;
+
 #[test]
-fn ranks_follow_intervals_and_show_ties() {
+fn ranks_follow_paired_tests_and_show_ties() {
     let small = Small::new();
     let board = small.json("scores", &[]);
-    let end = |row: &Value, key: &str| number(&row["score"][key]);
-    for a in rows(&board) {
-        let count = |test: &dyn Fn(&Value) -> bool| rows(&board).iter().filter(|b| test(b)).count();
-        assert_eq!(a["rank"], 1 + count(&|b| end(b, "center") > end(a, "center")));
-        assert_eq!(a["rank_best"], 1 + count(&|b| end(b, "ci_low") > end(a, "ci_high")));
-        assert_eq!(a["rank_worst"], count(&|b| end(b, "ci_high") >= end(a, "ci_low")));
+    let query = "SELECT eval_id, base_task, params, \"index\", status, guess FROM trials";
+    let trials = reasonscape(&["sql", small.path(), query, "--format", "json"]);
+    assert_eq!(trials.code, 0, "{trials:?}");
+    let reference = concat!(include_str!("../../../stats/tests/reference/reason_score.py"), "\n");
+    let Some(output) = reasonscape_test_support::python(&format!("{reference}{RANKS}"), &trials.stdout)
+    else {
+        return;
+    };
+    let expected: Value = serde_json::from_str(&output).unwrap();
+    for row in rows(&board) {
+        let estimate = |row: &Value| number(&row["reason_score"]["estimate"]);
+        let higher = rows(&board).iter().filter(|other| estimate(other) > estimate(row)).count();
+        assert_eq!((&row["rank"], &row["ties"]), (&json!(1 + higher), &json!("paired")));
+        let range = json!([row["rank_best"], row["rank_worst"]]);
+        assert_eq!(range, expected["ranges"][row["eval_id"].as_str().unwrap()], "{}", row["name"]);
+    }
+    for pair in expected["p"].as_array().unwrap() {
+        let [a, b] = [0, 1].map(|side| pair[side].as_str().unwrap());
+        let found = small.json("compare", &[a, b]);
+        let (p, expected) = (number(&found["test"]["p"]), number(&pair[2]));
+        assert!((p / expected - 1.0).abs() < 1e-9, "{a} {b}: {p}, expected {expected}");
     }
     let (strong, twin, weak) = (named(&board, "strong"), named(&board, "twin"), named(&board, "weak"));
     assert_eq!((&strong["rank_best"], &twin["rank_best"]), (&json!(1), &json!(1)));
@@ -159,6 +204,19 @@ fn ranks_follow_intervals_and_show_ties() {
     let run = small.ask("scores", &[]);
     assert!(run.stdout.contains("=1-"), "{}", run.stdout);
     assert!(run.stderr.contains("= is a tie"), "{}", run.stderr);
+}
+
+#[test]
+fn ties_v2_follow_overlapping_intervals() {
+    let small = Small::new();
+    let board = small.json("scores", &["--ties", "v2"]);
+    let end = |row: &Value, key: &str| number(&row["score"][key]);
+    for a in rows(&board) {
+        let count = |test: &dyn Fn(&Value) -> bool| rows(&board).iter().filter(|b| test(b)).count();
+        assert_eq!(a["ties"], "v2");
+        assert_eq!(a["rank_best"], 1 + count(&|b| end(b, "ci_low") > end(a, "ci_high")));
+        assert_eq!(a["rank_worst"], count(&|b| end(b, "ci_high") >= end(a, "ci_low")));
+    }
 }
 
 #[test]

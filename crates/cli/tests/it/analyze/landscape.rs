@@ -172,6 +172,35 @@ fn reports_when_there_is_nothing_to_show() {
     assert_eq!(finding("one"), "cannot tell: trials only at length=4");
 }
 
+#[test]
+fn significant_slopes_are_not_extrapolated() {
+    let plot = Plot::new();
+    // Extrapolated, the lines cross one half at lengths of about 200 and -30.
+    let counts = |counts: [u64; 3]| {
+        [4, 8, 16]
+            .into_iter()
+            .zip(counts)
+            .map(|(x, right)| point(json!({"length": x}), 400, right))
+            .collect::<Vec<_>>()
+    };
+    plot.sow("far-above", "sort", &counts([392, 388, 376]));
+    plot.sow("far-below", "sort", &counts([40, 32, 20]));
+    for (name, side, edge) in [("far-above", "above", 16), ("far-below", "below", 4)] {
+        let filter = format!("eval_id={name}");
+        let row = &plot.json("threshold", &["--filter", &filter])[0];
+        let curve = &row["curve"];
+        assert_eq!(curve["trend"], "falling", "{row}");
+        assert_eq!((&curve["x50"], &curve["not_reached"]), (&Value::Null, &json!(side)), "{row}");
+        for bound in ["low", "high"].map(|key| &curve[key]).into_iter().filter(|bound| !bound.is_null()) {
+            assert!((4.0..=16.0).contains(&number(bound)), "{row}");
+        }
+        let text = format!("not reached ({side} {edge})");
+        assert!(row["finding"].as_str().unwrap().contains(&text), "{row}");
+        let table = plot.ask("threshold", &["--filter", &filter, "--format", "markdown"]).stdout;
+        assert!(table.contains(&format!("| {text} |")), "{table}");
+    }
+}
+
 /// A curve that crosses one half of what is known at `x50`, on top of guesses.
 fn curve(x50: f64, slope: f64, guess: f64) -> Vec<Planted> {
     [2, 4, 8, 12, 16, 24, 32]

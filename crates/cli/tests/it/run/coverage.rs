@@ -1,8 +1,8 @@
 //! Whether confidence intervals contain the true score, from the simulator through runner, cache and scoring to the
 //! leaderboard.
 //!
-//! `REASONSCAPE_COVERAGE_REPEATS=300 cargo test --workspace --test it -- run::coverage --nocapture` repeats it more often than
-//! CI does and prints a table.
+//! `REASONSCAPE_COVERAGE_REPEATS=300 cargo test -p reasonscape --test it -- run::coverage --nocapture` repeats it more often
+//! than CI does and prints the table of `docs/coverage.md`.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use reasonscape_test_support::study_toml;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_env::reasonscape;
+use crate::test_env::{reasonscape, reasonscape_at};
 
 /// Points of different difficulty, with and without guessing; the second point of `sort` has twice the weight.
 const SUITE: &str = r#"
@@ -82,16 +82,59 @@ fn true_score(study: &Study, model: &str) -> f64 {
 /// Results of a design and a model over the repeats.
 #[derive(Default)]
 struct Coverage {
+    truth: f64,
+    repeats: u64,
     covered: u64,
     bias: f64,
     width: f64,
     trials: u64,
 }
 
+impl Coverage {
+    /// The row of `docs/coverage.md`.
+    fn row(&self, design: &str, model: &str) -> String {
+        let mean = |sum: f64| sum / self.repeats as f64;
+        format!(
+            "| {design} | `{model}` | {:.0} | {:.1} | {:+.1} | {:.0} | {:.0} |",
+            self.truth,
+            100.0 * mean(self.covered as f64),
+            mean(self.bias),
+            mean(self.width),
+            mean(self.trials as f64),
+        )
+    }
+}
+
+/// Prints the table of `docs/coverage.md`.
+fn print_table(found: &[[Coverage; 2]]) {
+    println!(
+        "\n{} repeats\n\n| sampling | model | true score | coverage, % | bias | width | trials |\n|---|---|---:|---:|---:|---:|---:|",
+        found[0][0].repeats
+    );
+    for ((design, _), found) in DESIGNS.iter().zip(found) {
+        for (model, found) in MODELS.iter().zip(found) {
+            println!("{}", found.row(design, model));
+        }
+    }
+}
+
+/// Asserts that v2 is marked wherever it is shown if points were sampled unequally, and nowhere otherwise.
+fn assert_marks(study: &str, board: &Value, is_unequal: bool) {
+    for row in board.as_array().unwrap() {
+        assert_eq!(row["unequal_sampling"], is_unequal, "{row}");
+    }
+    for arguments in [&["scores"][..], &["modes"], &["compare", MODELS[0], MODELS[1]]] {
+        let run = reasonscape_at(200, &[&["analyze", arguments[0], study], &arguments[1..]].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        for text in [&run.stdout, &run.stderr] {
+            assert_eq!(text.contains('†'), is_unequal, "{arguments:?}: {run:?}");
+        }
+    }
+}
+
 #[test]
 fn intervals_contain_the_true_score_under_every_sampling_rule() {
     let mut found: Vec<[Coverage; 2]> = DESIGNS.iter().map(|_| <[Coverage; 2]>::default()).collect();
-    let mut truths = [0.0; 2];
     for seed in 0..repeats() {
         let suites = vec![Suite::parse(SUITE).unwrap()];
         let options = SimulateOptions { suites, count: Some(MAX_COUNT), seed, ..SimulateOptions::default() };
@@ -106,36 +149,38 @@ fn intervals_contain_the_true_score_under_every_sampling_rule() {
             assert_eq!(run.code, 0, "{run:?}");
             let board = reasonscape(&["analyze", "scores", path, "--format", "json"]);
             let board: Value = serde_json::from_str(&board.stdout).unwrap();
+            if seed == 0 {
+                // A raised count is the same for all points, whatever their weights.
+                assert_marks(path, &board, !arguments.is_empty());
+            }
             let study = Study::load(folder.path()).unwrap();
             for (index, model) in MODELS.iter().enumerate() {
-                truths[index] = true_score(&study, model);
                 let row = board.as_array().unwrap().iter().find(|row| row["model"] == *model).unwrap();
                 assert_eq!(row["complete"], true, "{row}");
                 let score = |key: &str| row["reason_score"][key].as_f64().unwrap();
                 let found = &mut found[index];
-                found.covered += u64::from((score("ci_low")..=score("ci_high")).contains(&truths[index]));
-                found.bias += score("estimate") - truths[index];
+                found.truth = true_score(&study, model);
+                found.repeats += 1;
+                found.covered += u64::from((score("ci_low")..=score("ci_high")).contains(&found.truth));
+                found.bias += score("estimate") - found.truth;
                 found.width += score("ci_high") - score("ci_low");
                 let tasks = row["tasks"].as_object().unwrap().values();
                 found.trials += tasks.map(|task| task["n"].as_u64().unwrap()).sum::<u64>();
             }
         }
-    }
-    let total = repeats();
-    let mean = |sum: f64| sum / total as f64;
-    for ((design, _), found) in DESIGNS.iter().zip(&found) {
-        for ((model, truth), found) in MODELS.iter().zip(truths).zip(found) {
-            println!(
-                "{design:18} {model:12} true {truth:5.1}  covered {:3} of {total}  bias {:+5.1}  width {:5.1}  trials {:6.0}",
-                found.covered,
-                mean(found.bias),
-                mean(found.width),
-                mean(found.trials as f64)
-            );
+        if (seed + 1) % 25 == 0 {
+            print_table(&found);
         }
     }
+    print_table(&found);
+    let total = repeats();
     for ((design, _), found) in DESIGNS.iter().zip(&found) {
-        let covered: u64 = found.iter().map(|found| found.covered).sum();
-        assert!(covered * 100 >= 92 * 2 * total, "{design}: {covered} of {} intervals", 2 * total);
+        for (model, found) in MODELS.iter().zip(found) {
+            assert!(
+                found.covered * 100 >= 92 * total,
+                "{design}, {model}: {} of {total} intervals",
+                found.covered
+            );
+        }
     }
 }
