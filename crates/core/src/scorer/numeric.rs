@@ -102,9 +102,8 @@ fn sentence(text: &str) -> Option<Quantity> {
 
 /// Whether a number of a sentence is what something is computed from: "twice 3", "the opposite of 3", "3 squared".
 fn is_operand(text: &str) -> bool {
-    const OPERATIONS: [&str; 14] = [
+    const OPERATIONS: [&str; 13] = [
         "twice",
-        "thrice",
         "double",
         "triple",
         "half",
