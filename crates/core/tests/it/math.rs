@@ -110,6 +110,20 @@ proptest! {
     }
 
     #[test]
+    fn equality_is_symmetric(a in tree(), b in tree(), pieces in prop::collection::vec(prop::sample::select(vec![
+        "x", "y", "2", "3", "12", "0.5", "50%", "\\pi", "\\frac{1}{2}", "\\sqrt{2}", "(", ")", "[", "]", ",", ", ", "+", "-", "=", "<",
+        "\\le ", "\\pm ", "\\cup ", "\\{", "\\}", "^2", "/", "1,000", " or ", "x = ", "\\text{ cm}",
+    ]), 0..12), at in 0_usize..12) {
+        let decided = |text: &str| Scorer::Math.is_decidable(text);
+        let (left, right) = pieces.split_at(at.min(pieces.len()));
+        for (a, b) in [(a.latex(), b.latex()), (a.latex(), a.rewritten()), (left.concat(), right.concat())] {
+            if decided(&a) && decided(&b) {
+                prop_assert_eq!(verdict(&a, &b).is_correct, verdict(&b, &a).is_correct, "{} and {}", a, b);
+            }
+        }
+    }
+
+    #[test]
     fn any_text_gets_a_verdict(pieces in prop::collection::vec(prop::sample::select(vec![
         "\\frac", "{", "}", "(", ")", "[", "]", "^", "_", "\\sqrt", "x", "y", "9", "12", "0", ".", ",", "+", "-", "/",
         "\\pm", "=", "<", "\\text{a}", "\\begin{pmatrix}", "\\end{pmatrix}", "&", "\\\\", "!", "%", "$", "\\", " or ",
