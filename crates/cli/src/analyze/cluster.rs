@@ -9,7 +9,7 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// List the sets of models that cannot be distinguished, cheapest first
+/// List the sets of models that can't be distinguished, fewest tokens first
 ///
 /// Models are sorted by ReasonScore; a set is a run of neighbors of which no pair differs in a paired test on the problems
 /// that both answered, at 5 % after Holm's correction over all pairs. Sets may overlap. Inside a set, the model with the
