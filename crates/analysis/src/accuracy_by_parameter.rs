@@ -75,7 +75,7 @@ pub struct AccuracyGridCell {
     pub n_u: u64,
     /// Truncated trials.
     pub n_t: u64,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Sum over completed trials of the chance that a blind guess is correct.

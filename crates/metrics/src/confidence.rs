@@ -93,7 +93,7 @@ fn last_mention(text: &str) -> Option<usize> {
 /// A number as it was stated.
 struct Stated {
     value: f64,
-    /// What stands after a slash.
+    /// The number after a slash.
     of: Option<f64>,
     percent: bool,
 }

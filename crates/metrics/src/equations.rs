@@ -48,7 +48,7 @@ pub fn check_steps(text: &str) -> Vec<Step<'_>> {
     collect_steps(text, |_| true)
 }
 
-/// Like [`check_steps`] for a text that was truncated: an equation at its very end may go on.
+/// Like [`check_steps`] for a text that was truncated: an equation at its very end may be incomplete.
 ///
 /// ```
 /// use reasonscape_metrics::check_truncated_steps;
@@ -178,7 +178,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn check(&self, each: &mut impl FnMut(Found)) {
-        // Where the right side of the equation before ends, if it was checked, and if it goes on with its result, which
+        // Where the right side of the equation before ends, if it was checked, and if it continues with its result, which
         // makes it no left side: `3 x 4 = 12 / 5 x 4 = 20`.
         let (mut chained, mut runs_on) = (None, None);
         for (at, token) in self.tokens.iter().enumerate() {

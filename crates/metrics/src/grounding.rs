@@ -45,7 +45,7 @@ pub struct Grounding<'a> {
 /// A sentence that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported<'a> {
-    /// The sentence as it stands in the reasoning.
+    /// The sentence, as it is in the reasoning.
     pub sentence: &'a str,
     /// What of it is in no source, each once.
     pub missing: Vec<&'a str>,

@@ -1,6 +1,6 @@
 //! Reads one version of a Parquet file, and checks what is read against its hashes.
 //!
-//! A file is replaced by renaming a new one over it. A reader that keeps the old one open goes on reading the state that it
+//! A file is replaced by renaming a new one over it. A reader that keeps the old one open continues to read the state that it
 //! started with, whatever a writer does meanwhile.
 
 use std::fs::{File, Metadata};

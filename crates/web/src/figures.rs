@@ -17,6 +17,9 @@ const MAX_VALUES: usize = 32;
 pub(crate) const KINDS: [&str; 8] =
     ["surface", "projection", "threshold", "hazard", "histogram", "tokens", "compression", "size"];
 
+/// The former name of `threshold`, which still works.
+const FORMER_THRESHOLD: &str = "frontier"; // wording: allow
+
 /// The token limits that a query names.
 pub(crate) fn budgets(query: &Query) -> Result<Vec<u64>, ApiError> {
     let budget = |text: &str| {
@@ -91,9 +94,7 @@ pub(crate) async fn figure_for(
             confidence.level(),
         ),
         "projection" => projection_figure(analyses, query, &projection_views(analyses, query).await?).await?,
-        // The former name still works.
-        "threshold" | "frontier" => {
-            // wording: allow
+        "threshold" | FORMER_THRESHOLD => {
             reasonscape_analysis::threshold_figure(
                 &threshold_rows(analyses, query).await?,
                 confidence.level(),

@@ -252,7 +252,7 @@ fn claimed_letters(text: &str) -> Vec<usize> {
     found
 }
 
-/// Capital letters that stand alone, except "A" and "I" before a word.
+/// Single capital letters, except "A" and "I" before a word.
 fn stray_letters(text: &str) -> Vec<usize> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();

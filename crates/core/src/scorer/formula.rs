@@ -26,7 +26,7 @@ pub(super) fn compare(answer: &str, target: &str) -> ScorerVerdict {
     ScorerVerdict { is_correct: false, is_undecided }
 }
 
-/// The only formula of a sentence: what stands between dollar signs, or after "is".
+/// The only formula of a sentence: the text between dollar signs, or after "is".
 fn claimed_formula(answer: &str) -> Option<&str> {
     if is_hedged(answer) || answer.ends_with('?') {
         return None;

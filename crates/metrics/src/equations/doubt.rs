@@ -125,7 +125,7 @@ impl Line<'_> {
         is_open(b"\\[", b"\\]") || is_open(b"\\(", b"\\)") || is_open_dollar
     }
 
-    /// Whether the lines around this one go on with the same expression.
+    /// Whether the lines around this one continue the same expression.
     fn is_continued(&self, left: &Left, right: &Range<usize>) -> bool {
         let bytes = self.text.as_bytes();
         let first = self.tokens[left.start].start as usize;
@@ -135,7 +135,7 @@ impl Line<'_> {
             let line = memchr::memrchr(b'\n', &bytes[..first]).unwrap_or(0);
             let above = memchr::memrchr(b'\n', &bytes[..line]).map_or(0, |newline| newline + 1);
             let end = bytes[above..line].iter().rev().find(|byte| !is_blank(byte));
-            // What is no bullet may go on with a number that stands above.
+            // Without a bullet, the line may continue with a number above it.
             let number = || left.bullet && memchr::memchr(b'=', &bytes[above..line]).is_none();
             end.is_some_and(|byte| b"+-*/=^(,".contains(byte) || (byte.is_ascii_digit() && number()))
         };
@@ -167,7 +167,7 @@ impl Line<'_> {
     }
 }
 
-/// Whether the right side starts with the result and goes on: `3 + 4 = 7 + 2 = 9`.
+/// Whether the right side starts with the result and continues: `3 + 4 = 7 + 2 = 9`.
 pub(super) fn runs_on(one: &Side<'_>, other: &Side<'_>) -> bool {
     let first = other.traits.first.and_then(|first| Ratio::from_written(&first));
     other.traits.operators > 0

@@ -16,7 +16,7 @@ pub(super) struct OperandTraits {
     pub(super) single: Option<(Written, bool)>,
     /// The first number of the side.
     pub(super) first: Option<Written>,
-    /// Whether a word stands behind a number.
+    /// Whether a word follows a number.
     pub(super) worded: bool,
     /// Whether a part of something is taken from a sum, which may mean the part of the whole sum.
     pub(super) part_of_sum: bool,
@@ -31,7 +31,7 @@ pub(super) struct OperandTraits {
     pub(super) binary_like: bool,
     /// Whether the side is `a-b` without spaces and negative, as a range is.
     pub(super) range_like: bool,
-    /// Units that can be converted, and whether they stand behind a "per".
+    /// Units that can be converted, and whether they follow a "per".
     pub(super) units: Vec<(Unit, bool)>,
     numbers: u32,
 }

@@ -18,7 +18,7 @@ pub(super) enum Verdict {
     Fails,
     /// It may be right.
     Unclear,
-    /// It may be right if the right side goes on with its result: `3 + 4 = 7 + 2 = 9`.
+    /// It may be correct if the right side continues with its result: `3 + 4 = 7 + 2 = 9`.
     RunsOn,
 }
 
@@ -254,7 +254,7 @@ fn compare(
         return Some(Verdict::Fails);
     }
     if decimals == 0 && !written.percent {
-        // A whole number for a fraction may be rounded, cut off, or leave a remainder.
+        // A whole number for a fraction may be rounded, truncated, or leave a remainder.
         return Some(Verdict::Unclear);
     }
     let half = unit.times(Ratio::new(1, 2)?)?;

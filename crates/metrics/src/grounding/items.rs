@@ -51,7 +51,7 @@ pub(super) enum Item<'a> {
     Number(&'a str, bool),
     /// One or more words with capitals.
     Name(&'a str),
-    /// What stands between quotation marks.
+    /// The text between quotation marks.
     Quotation(&'a str),
 }
 
@@ -150,7 +150,7 @@ pub(super) fn capitals<'a>(sentence: &'a str, mut each: impl FnMut(&'a str, bool
     let mut last_end = 0;
     for (start, word) in words(sentence) {
         let gap = &sentence[last_end..start];
-        // What comes after these starts anew, with a capital or not.
+        // A sentence begins after these, with a capital or not.
         first |= gap.contains([':', '"', '“', '.', '!', '?', '|', '(', '[', '*', '—', '→']);
         let end = start + word.len();
         last_end = end;
