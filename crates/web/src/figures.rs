@@ -94,12 +94,10 @@ pub(crate) async fn figure_for(
             confidence.level(),
         ),
         "projection" => projection_figure(analyses, query, &projection_views(analyses, query).await?).await?,
-        "threshold" | FORMER_THRESHOLD => {
-            reasonscape_analysis::threshold_figure(
-                &threshold_rows(analyses, query).await?,
-                confidence.level(),
-            )
-        }
+        "threshold" | FORMER_THRESHOLD => reasonscape_analysis::threshold_figure(
+            &threshold_rows(analyses, query).await?,
+            confidence.level(),
+        ),
         "hazard" => reasonscape_analysis::hazard_figure(
             &analyses.hazard(&selected, by, number(query, "width")?).await?,
             confidence,
