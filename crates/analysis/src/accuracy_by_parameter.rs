@@ -109,7 +109,7 @@ pub struct AxisSelection<'a> {
     pub x: Option<&'a str>,
     /// The vertical parameter, for a surface.
     pub y: Option<&'a str>,
-    /// Whether two parameters are wanted.
+    /// Whether the grid has two parameters.
     pub is_surface: bool,
 }
 

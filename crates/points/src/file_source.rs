@@ -174,7 +174,7 @@ impl FileSource {
         self.chunks.iter().try_for_each(|chunk| self.read(&chunk.range).map(drop))
     }
 
-    /// Reads these columns, numbered as in the file's schema, for a reader that wants them page by page.
+    /// Reads these columns, numbered as in the file's schema, for a reader that takes them page by page.
     pub(crate) fn load(
         &self,
         metadata: &ParquetMetaData,

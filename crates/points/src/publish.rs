@@ -139,7 +139,7 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // What was put in place without being committed stays invisible until the next publication takes it over.
+        // Files in place without a commit stay invisible until the next publication takes it over.
         let _ = std::fs::remove_file(lock_path(&self.study, &self.id));
     }
 }

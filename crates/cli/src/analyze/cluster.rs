@@ -34,7 +34,7 @@ impl Cluster {
         print_table(global, || display_table(&found), || export_table(&found), &found)?;
         let pairs = found.groups.iter().map(|group| group.pairs).max().unwrap_or(0);
         global.caption(format_args!(
-            "models of a set don't differ at 5 % after Holm's correction over {}; the cheapest comes first",
+            "models of a set don't differ at 5 % after Holm's correction over {}; the one with the fewest tokens comes first",
             pluralize(pairs, "pair")
         ));
         Ok(())

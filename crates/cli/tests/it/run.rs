@@ -339,7 +339,7 @@ fn rejects_unknown_names_listing_known_ones() {
         refused(&["--precision", "7"], &["invalid margin `--precision 7`", "e.g. 0.05"]);
         refused(&["--precision", "NaN"], &["invalid margin"]);
         refused(&["--precision", "0.1", "--count", "8"], &["--precision", "--count"]);
-        refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
+        refused(&["--shard", "3/2"], &["invalid shard `3/2`", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
         refused(&["--log", "loud"], &["invalid level `--log loud`", "trace"]);
         env.assert_is_untouched();

@@ -148,7 +148,7 @@ pub(super) fn following_block(text: &str) -> &str {
         line.len()
     };
     let block = block[..length].trim();
-    // A list of one item is that item: its bullet is no minus.
+    // A list of one item is that item: its bullet isn't a minus.
     if block.contains('\n') { block } else { without_bullet(block) }
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Log {
     scorers: Vec<String>,
 }
 
-/// Files that Inspect's viewer writes beside logs.
+/// Files that Inspect's viewer writes next to logs.
 const INDEXES: [&str; 2] = ["logs.json", "listing.json"];
 
 /// Finds logs and selects what to read.

@@ -5,7 +5,7 @@ use super::tokens::{Kind, Token};
 use super::words::{Unit, Word, is_si_symbol, is_variable};
 
 /// The properties of a side.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 #[derive(Debug, Default, Clone)]
 pub(super) struct OperandTraits {
     /// Operators between operands; a sign doesn't count.

@@ -1,4 +1,4 @@
-//! Every operation of the API: its route, and what the OpenAPI document says about it.
+//! Every operation of the API: its route, and its description in the OpenAPI document.
 
 use std::sync::Arc;
 
