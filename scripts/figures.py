@@ -124,7 +124,11 @@ def figures(study):
     low, high = (whole(board["strong"]["reason_score"][key]) for key in ("ci_low", "ci_high"))
     yield "README.md", "`{} to {}` is its 95 % confidence interval", [low, high]
     yield "README.md", "published ReasonScore v2, `{} ± {}`", [whole(board["strong"]["score"][key]) for key in ("center", "margin")]
+    coverage = (ROOT / "docs" / "coverage.md").read_text()
+    designs, low, high = re.search(rf"Over {NUMBER} designs the confidence interval covers {NUMBER} to {NUMBER} %", coverage).groups()
+    yield "README.md", "({} to {} in {} simulated designs)", [low, high, designs]
     yield "docs/original-reasonscape.md", "{} points (`reasonscape suite count r12`)", [whole(suite["points"])]
+    yield "docs/original-reasonscape.md", "generators of our own, {} points |", [whole(suite["points"])]
 
     yield "docs/tutorial.md", "{} % of its responses are truncated. Of the others {} % are correct (`strong`: {} %), but its score is {} instead of {}", [
         percent(truncating["n_t"], truncating["n"]),
@@ -189,6 +193,10 @@ def claims(study):
     yield "README.md: the second demo sends nothing", cached == planned
     yield "README.md: cheap and specialist differ on tasks in both directions", {"better", "worse"} <= results
     yield "README.md: the overall scores of cheap and specialist don't differ significantly", pair["verdict"] == "cannot tell"
+    spots = re.search(r"Measured \[weak spots\].*?(?=A model ranks above)", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    coverage = (ROOT / "docs" / "coverage.md").read_text()
+    missing = [number for number in re.findall(r"\d+\.\d+", spots) if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", coverage)]
+    yield f"README.md: docs/coverage.md has the figures of the weak spots, not {missing}", not missing
     ranks = [row["rank_worst"] - row["rank_best"] for row in study.json("demo")["leaderboard"]]
     yield "README.md: the board has a tie", any(ranks)
     projection = study.run("analyze projection --filter base_task=arithmetic --x length").stderr
