@@ -46,7 +46,7 @@ fn claimed_formula(answer: &str) -> Option<&str> {
     answer.rsplit_once(" is ").map(|(_, formula)| formula.trim())
 }
 
-/// The only formula between delimiters, and what stands before and after it.
+/// The only formula between delimiters, and the text before and after it.
 fn only_delimited(answer: &str) -> Option<(&str, &str, &str)> {
     [["$", "$"], [r"\(", r"\)"]].into_iter().find_map(|[open, close]| {
         let (before, rest) = answer.split_once(open)?;

@@ -56,7 +56,7 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log
                 JsonKind::Other => continue,
                 JsonKind::Damaged => {
                     let damaged = || {
-                        let problem = "not a log: empty, cut off at the start or not JSON; copy it again";
+                        let problem = "not a log: empty, truncated at the start or not JSON; copy it again";
                         Err(IngestError::file(&path, problem).into())
                     };
                     opened.add(

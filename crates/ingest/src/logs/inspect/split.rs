@@ -27,7 +27,7 @@ pub(super) enum JsonKind {
     Log,
     /// JSON of another tool.
     Other,
-    /// Empty, cut off before the first keys end, or not JSON.
+    /// Empty, truncated before the first keys end, or not JSON.
     Damaged,
 }
 
