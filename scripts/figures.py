@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "reasonscape"
 # The column that a terminal of 80 columns hides is part of the README's table.
 WIDTH = "132"
+NAME = r"([\w@-]+)"
 NUMBER = r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
 
 
@@ -180,7 +181,7 @@ def figures(study):
         'For `strong` delta is {} ({} to {}), "a large effect"; at equal length correct responses differ by {} % ({} to {})'
     ), [*effect[3:], *effect[:3]]
     loop = study.note(
-        "analyze compression --by eval", rf'loop: (\w+) on (\w+) .*?: {NUMBER} bits per token over {NUMBER} tokens .*?: "([^"]*)"'
+        "analyze compression --by eval", rf'loop: {NAME} on {NAME} .*?: {NUMBER} bits per token over {NUMBER} tokens .*?: "([^"]*)"'
     )
     yield "docs/analyze.md", '`{w}` on `{w}` has one of {} bits per token over {} tokens: "{s}"', list(loop)
 
@@ -230,6 +231,11 @@ TABLES = [
 ]
 
 
+def is_same(a, b):
+    """Whether two cells name the same, in any version of a task: `sort` and `sort@2`."""
+    return re.sub(r"@\d+", "", a) == re.sub(r"@\d+", "", b)
+
+
 def demo_table(study, text):
     """The README's block with the leaderboard as the demo prints it."""
     printed = re.match(r"┌.*?└[^\n]*\n", study.first.stdout, re.DOTALL)[0]
@@ -249,7 +255,7 @@ def with_table(text, page, heading, rows, keys):
         if keys:
             named = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
             wanted = [{key: row[header.index(key)] for key in keys} for row in named]
-            found = [next((row for row in rows if all(row[key] == value for key, value in want.items())), None) for want in wanted]
+            found = [next((row for row in rows if all(is_same(row[key], want[key]) for key in want)), None) for want in wanted]
             if None in found:
                 return text, f"{page}: `{heading}` has a row that the command doesn't print: {wanted[found.index(None)]}"
         else:
@@ -261,7 +267,7 @@ def with_table(text, page, heading, rows, keys):
 
 
 def with_sentence(text, page, words, values):
-    kinds = {"{}": NUMBER, "{w}": r"(\w+)", "{s}": r"([^\"]*)"}
+    kinds = {"{}": NUMBER, "{w}": NAME, "{s}": r"([^\"]*)"}
     parts = re.split(r"(\{[ws]?\})", words)
     pattern = "".join(kinds.get(part) or r"\s+".join(map(re.escape, part.split(" "))) for part in parts)
     found = re.search(pattern, text)
