@@ -1,14 +1,15 @@
-//! Dataset folders as Hugging Face has them: shards of splits of subsets, and a card that may say which files are which.
+//! Dataset folders as Hugging Face has them: shards of splits of subsets, and a card that may assign files to splits.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::closest;
+use reasonscape_limits::read_to_end;
 
 use crate::{IngestError, holds_rows};
 
-/// Splits in the order of preference, with the words by which file names name them.
+/// Splits in the order of preference, with their words in file names.
 const SPLITS: [(&str, &[&str]); 3] = [
     ("test", &["test", "testing", "eval", "evaluation"]),
     ("validation", &["validation", "valid", "val", "dev"]),
@@ -16,7 +17,7 @@ const SPLITS: [(&str, &[&str]); 3] = [
 ];
 /// Folders that are neither a subset nor a split.
 const PLAIN_FOLDERS: [&str; 3] = ["data", "default", "datasets"];
-/// Files beside the data.
+/// Files that aren't data.
 const OTHER_FILES: [&str; 5] =
     ["dataset_infos.json", "dataset_info.json", "state.json", "dataset_dict.json", "package.json"];
 /// How deep files are searched for.
@@ -51,7 +52,7 @@ pub fn is_dataset_folder(path: &Path) -> bool {
 }
 
 impl DatasetFolder {
-    /// Finds the files of a split: the wanted one, or the first of test, validation and train that there is.
+    /// Finds the files of a split: the given one, or the first that exists of test, validation and train.
     ///
     /// # Errors
     /// An [`IngestError`] that lists the subsets or splits to choose from.
@@ -219,11 +220,13 @@ fn card_files(root: &Path, files: &[PathBuf]) -> Vec<DataFile> {
 
 /// The YAML between the first two lines of three dashes.
 fn card_header(root: &Path) -> Option<String> {
+    // Whatever it is, no more than this is read of it; a device or a pipe isn't opened at all.
     let card = root.join("README.md");
-    if fs::metadata(&card).ok()?.len() > MAX_CARD_BYTES {
+    if !card.is_file() {
         return None;
     }
-    let text = String::from_utf8_lossy(&fs::read(card).ok()?).into_owned();
+    let bytes = read_to_end(fs::File::open(card).ok()?, MAX_CARD_BYTES).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
     rest.split_once("\n---").map(|(header, _)| header.to_owned())
 }
@@ -377,6 +380,20 @@ mod tests {
         assert_eq!(open(&files, Some("main"), None).unwrap(), ["main/test-0.parquet"]);
         assert_eq!(open(&files, Some("other"), None).unwrap(), ["other/a.jsonl"]);
         assert!(open(&files, Some("extra"), None).unwrap_err().contains("it has `main`, `other`"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn card_without_end_is_not_read() {
+        let folder = folder(&["test.jsonl"]);
+        let card = folder.path().join("README.md");
+        std::os::unix::fs::symlink("/dev/zero", &card).unwrap();
+        let files =
+            |folder: &tempfile::TempDir| DatasetFolder::open(folder.path(), None, None).unwrap().files;
+        assert_eq!(files(&folder), [folder.path().join("test.jsonl")]);
+        fs::remove_file(&card).unwrap();
+        fs::write(&card, CARD.replace("# Card", &"x".repeat(MAX_CARD_BYTES as usize))).unwrap();
+        assert_eq!(card_header(folder.path()), None);
     }
 
     #[test]
