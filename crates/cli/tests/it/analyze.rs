@@ -15,14 +15,17 @@ mod tokens;
 mod variance;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use reasonscape_stats::pairwise::{Method, win_rates};
 use reasonscape_stats::{Confidence, Counters, Interval, Mode};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 pub(crate) use self::browser::draws_alone;
 use self::small::{PLANNED, STRONG, Skill, Small, TWIN, WEAK};
-use crate::test_env::{assert_rejected, reasonscape};
+use crate::serve::get_pages;
+use crate::test_env::{assert_rejected, copy_folder, reasonscape, reasonscape_at};
 
 const QUESTIONS: [&str; 6] = ["evals", "tasks", "points", "scores", "pairwise", "modes"];
 
@@ -310,6 +313,36 @@ fn reports_points_without_trials() {
             (&json!(0), &json!(100), &json!(null))
         );
     }
+}
+
+#[test]
+fn marks_scores_of_points_whose_trials_are_missing() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v1/study");
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().to_str().unwrap();
+    copy_folder(Path::new(fixture), folder.path());
+    let board = || {
+        let run = reasonscape_at(200, &["analyze", "scores", path]);
+        assert_eq!(run.code, 0, "{run:?}");
+        run
+    };
+    // Its points have no sums over problems, but they are computed from its trials.
+    assert!(!board().stdout.contains('‡'), "{:?}", board());
+    std::fs::remove_dir_all(folder.path().join("trials")).unwrap();
+    let run = board();
+    let rows = run.stdout.lines().filter(|line| line.contains(" ± ")).count();
+    assert!(rows >= 3 && run.stdout.matches('‡').count() == rows, "{run:?}");
+    assert!(run.stderr.contains("‡ the trials of ") && run.stderr.contains("by their counters"), "{run:?}");
+    let json = reasonscape(&["analyze", "scores", path, "--format", "json"]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    for row in json.as_array().unwrap() {
+        assert_eq!((&row["from_counters"], &row["ties"]), (&json!(true), &json!("v2")), "{row}");
+    }
+    let [page] = get_pages(path, ["/"]);
+    assert_eq!(page.matches(">‡</abbr>").count(), rows);
+    let file = folder.path().join("report.md");
+    assert_eq!(reasonscape(&["report", path, "-o", file.to_str().unwrap()]).code, 0);
+    assert!(std::fs::read_to_string(file).unwrap().contains('‡'));
 }
 
 #[test]
@@ -617,7 +650,7 @@ fn rejects_invalid_arguments_with_a_hint() {
             &["`groups` is arch:dense, arch:moe"],
         );
         assert_rejected(&reasonscape(&["analyze", question, "/nowhere"]), &["no study at `/nowhere`"]);
-        let empty = tempfile::TempDir::new().unwrap();
+        let empty = TempDir::new().unwrap();
         let empty = empty.path().to_str().unwrap();
         assert_rejected(
             &reasonscape(&["analyze", question, empty]),

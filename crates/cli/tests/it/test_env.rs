@@ -1,6 +1,8 @@
 //! One way to run the program in tests.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -39,6 +41,20 @@ fn run_command(command: &mut Command) -> Run {
         code: output.status.code().expect("the program was not killed"),
         stdout: String::from_utf8(output.stdout).expect("UTF-8 on standard output"),
         stderr: String::from_utf8(output.stderr).expect("UTF-8 on standard error"),
+    }
+}
+
+/// Copies a folder with everything in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use reasonscape_points::{PointTrials, Trial, UnitWriter};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::test_env::{self, eval_info, provenance, start_server};
+use crate::test_env::{self, copy_folder, eval_info, provenance, start_server};
 
 /// The answer and reply of a hostile model.
 pub(super) const SCRIPT: &str = "<script>alert('x')</script>\u{1b}[31m\u{202e}\"'&";
@@ -99,20 +99,8 @@ impl Study {
 
     /// A copy of the study in this folder.
     pub(super) fn copy_of(study: &str) -> Self {
-        fn copy(from: &Path, to: &Path) {
-            std::fs::create_dir_all(to).unwrap();
-            for entry in std::fs::read_dir(from).unwrap() {
-                let entry = entry.unwrap();
-                let target = to.join(entry.file_name());
-                if entry.path().is_dir() {
-                    copy(&entry.path(), &target);
-                } else {
-                    std::fs::copy(entry.path(), target).unwrap();
-                }
-            }
-        }
         let folder = TempDir::new().unwrap();
-        copy(Path::new(study), folder.path());
+        copy_folder(Path::new(study), folder.path());
         Self { folder }
     }
 
