@@ -1,61 +1,60 @@
-//! The level of the paired score test, the coverage of its interval, and the ranks that follow from it.
+//! The level of the paired score test, the coverage of its interval, and the ranks that follow from it: the tables of
+//! `docs/statistics.md`.
 //!
 //! ```text
-//! cargo run --release -p reasonscape-stats --example paired_level
+//! cargo run --release -p reasonscape-stats --example paired_level                                  # the tables
+//!     -- --check docs/statistics.md   # fails if a level is out of range or the page has other tables
+//!     -- --only "equal models, strong"   # one row
 //! ```
 //!
-//! Takes a minute or two. The tests do the same on fewer boards.
+//! Takes some minutes. The tests do a part of it, with other boards.
 
 #[path = "support/paired_design.rs"]
+#[expect(dead_code, reason = "another example prints widths")]
 mod paired_design;
 
-use paired_design::{MIXED, PairedDesign, eleven_models};
+use std::error::Error;
 
-fn main() {
-    const BOARDS: u32 = 200_000;
-    println!(
-        "| design | p < 5 % | p < 0.1 % | coverage of the difference | of the ratio | width |\n|---|---:|---:|---:|---:|---:|"
-    );
-    let reversed = |task: usize| 11 - task;
-    let one_high = |task: usize| (task + 1) % 12;
-    let designs = [
-        ("equal models, free-form", PairedDesign::two_models(&MIXED, |task| task, 0.0, 0.0, (3, 8))),
-        (
-            "equal models, 4 options, truncation 0.1",
-            PairedDesign::two_models(&MIXED, |task| task, 0.25, 0.1, (3, 8)),
-        ),
-        ("equal models, strong", PairedDesign::two_models(&[0.95; 12], |task| task, 0.0, 0.0, (3, 8))),
-        (
-            "equal scores, reversed profiles, free-form",
-            PairedDesign::two_models(&MIXED, reversed, 0.0, 0.0, (3, 8)),
-        ),
-        (
-            "equal scores, reversed profiles, 4 options",
-            PairedDesign::two_models(&MIXED, reversed, 0.25, 0.1, (8, 12)),
-        ),
-        (
-            "equal scores, shifted profiles, 4 options",
-            PairedDesign::two_models(&MIXED, one_high, 0.25, 0.1, (3, 8)),
-        ),
-    ];
-    for (seed, (name, design)) in designs.iter().enumerate() {
-        let level = design.level(BOARDS, seed as u32);
-        println!(
-            "| {name} | {:.2} | {:.3} | {:.1} | {:.1} | {:.0} |",
-            100.0 * level.at_5_percent,
-            100.0 * level.at_01_percent,
-            100.0 * level.difference,
-            100.0 * level.ratio,
-            level.width
-        );
+use paired_design::{RANK_DESIGNS, eleven_models, level_designs, rank_row, ranks_are_within_limits};
+
+const RANK_BOARDS: u32 = 2000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut only = None;
+    let page = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => None,
+        ["--check", file] => Some(std::fs::read_to_string(file)?),
+        ["--only", name] => {
+            only = Some(name.to_owned());
+            None
+        }
+        _ => return Err("expected no argument, `--check FILE` or `--only NAME`".into()),
+    };
+    let mut wrong = Vec::new();
+    let mut show = |row: String, is_within_limits: bool| {
+        println!("{row}");
+        if let Some(page) = &page {
+            if !is_within_limits {
+                wrong.push(format!("out of range: {row}"));
+            }
+            if !page.lines().any(|line| line == row) {
+                wrong.push(format!("not on the page: {row}"));
+            }
+        }
+    };
+    let is_shown = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    println!("| design | p < 5 % | p < 0.1 % | coverage of the ratio |\n|---|---:|---:|---:|");
+    for (seed, design) in level_designs().iter().enumerate().filter(|(_, design)| is_shown(design.name)) {
+        let level = design.design.level(design.boards, seed as u32);
+        show(design.row(&level), design.is_within_limits(&level));
     }
     println!(
         "\n| eleven models, 2000 boards | wrong verdict, % | all true ranks in their ranges, % |\n|---|---:|---:|"
     );
-    for (name, step) in
-        [("all equal", 0.0), ("pairs of equals, small steps", 0.03), ("pairs of equals, large steps", 0.1)]
-    {
-        let [wrong, contained] = eleven_models(step).ranks(2000, 100);
-        println!("| {name} | {:.2} | {:.2} |", 100.0 * wrong, 100.0 * contained);
+    for (name, step) in RANK_DESIGNS.into_iter().filter(|(name, _)| is_shown(name)) {
+        let found = eleven_models(step).ranks(RANK_BOARDS, 100);
+        show(rank_row(name, found), ranks_are_within_limits(found));
     }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }

@@ -55,7 +55,7 @@ pub struct PairedProblems {
     pub b: SampleCounts,
     /// Samples of one problem.
     pub samples: u64,
-    /// Sum of the guess probabilities of all samples; it only tells problems apart.
+    /// Sum of the guess probabilities of all samples; it only distinguishes cells.
     pub guess: f64,
     /// Number of problems.
     pub count: u64,

@@ -105,14 +105,15 @@ fn summary(rows: &[Row]) -> String {
 
 const ESTIMATORS: &str = "## Estimators";
 
-/// Compares `docs/coverage.md` with the exact sums and with a part of the simulation: the small grid.
+/// Compares `docs/coverage.md` with the exact sums and with a part of the simulation: the small grid and all weak spots.
 fn compare(file: &str) -> Result<String, Box<dyn Error>> {
     let page = std::fs::read_to_string(file)?;
     let (score, rest) = page.split_once(ESTIMATORS).ok_or("the page has no section on estimators")?;
     if format!("{ESTIMATORS}{rest}") != estimators(&study()) {
         return Err(format!("the estimators in `{file}` are out of date; see the command in it").into());
     }
-    let rows = ScoreStudy::small_grid_rows();
+    let mut rows = ScoreStudy::small_grid_rows();
+    rows.extend(ScoreStudy::weak_spot_rows());
     let paired = paired_page::small_grid_rows();
     for row in rows.iter().chain(&paired) {
         if !score.lines().any(|line| line == row) {

@@ -84,10 +84,13 @@ fn rendered_rows(rows: &[Row], first_seed: usize) -> Vec<String> {
     rows.par_iter().enumerate().map(|(index, row)| rendered(index, row, first_seed)).collect()
 }
 
-/// Every ninth row, simulated again.
+/// Every ninth row of the grid and all special ones, simulated again.
 pub(crate) fn small_grid_rows() -> Vec<String> {
     let rows = grid();
-    rows.par_iter().enumerate().step_by(9).map(|(index, row)| rendered(index, row, 2000)).collect()
+    let mut small: Vec<String> =
+        rows.par_iter().enumerate().step_by(9).map(|(index, row)| rendered(index, row, 2000)).collect();
+    small.extend(rendered_rows(&special(), 3000));
+    small
 }
 
 /// The section of the page.

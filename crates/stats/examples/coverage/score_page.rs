@@ -42,6 +42,15 @@ impl ScoreStudy {
             .collect()
     }
 
+    /// Rows of the page for the weak spots, simulated again.
+    pub(crate) fn weak_spot_rows() -> Vec<String> {
+        let spots = weak_spots();
+        let rows = spots.par_iter().enumerate().map(|(seed, (name, design))| {
+            weak_spot_row(name, design, &design.simulate(REPEATS, (1000 + seed) as u32))
+        });
+        rows.collect()
+    }
+
     /// The sections of the page.
     pub(crate) fn markdown(&self) -> String {
         let coverages: Vec<f64> = self.grid.iter().map(|(_, coverage)| coverage.likelihood).collect();
@@ -83,14 +92,7 @@ impl ScoreStudy {
                  Designs in which the interval is too long, or may be too short.\n\n\
                  | design | p | points of a task | tasks | coverage | v2 | width |\n|---|---:|---|---:|---:|---:|---:|\n";
         for (name, design, coverage) in &self.weak_spots {
-            let sampling = design.sampling.describe();
-            let _ = writeln!(
-                text,
-                "| {name} | {} | {sampling} | {} | {} |",
-                design.p,
-                design.tasks,
-                cells(coverage)
-            );
+            let _ = writeln!(text, "{}", weak_spot_row(name, design, coverage));
         }
         text
     }
@@ -189,6 +191,12 @@ impl ScoreStudy {
         }
         text
     }
+}
+
+/// The results of a weak spot.
+fn weak_spot_row(name: &str, design: &ScoreDesign, coverage: &Coverage) -> String {
+    let sampling = design.sampling.describe();
+    format!("| {name} | {} | {sampling} | {} | {} |", design.p, design.tasks, cells(coverage))
 }
 
 /// The results of a design with one task and with twelve.

@@ -1,7 +1,7 @@
 //! Simulated boards of models on the same problems, for the level of the paired test and of ranks from it.
 
 use rayon::prelude::*;
-use reasonscape_stats::likelihood::{PointSums, WeightedPoint, effective_task, likelihood_score};
+use reasonscape_stats::likelihood::{PointSums, StopRule, WeightedPoint, effective_task, likelihood_score};
 use reasonscape_stats::multiple_testing::holm;
 use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, ScoreContrast, paired_score_test};
 use reasonscape_stats::random::PyRandom;
@@ -20,6 +20,8 @@ pub(crate) struct PairedDesign {
     pub(crate) samples: usize,
     /// How many more problems of each point only the first model answers.
     pub(crate) only_first: usize,
+    /// Where each model samples each point in rounds until its own margin is reached, instead of `problems`.
+    pub(crate) stop_rule: Option<StopRule>,
 }
 
 /// Values and sums of one model on one board, by task and point.
@@ -54,7 +56,7 @@ impl PairedDesign {
     ) -> Self {
         let other = (0..known.len()).map(|task| known[permutation(task)]).collect();
         let known = vec![known.to_vec(), other];
-        Self { known, guess, truncation, points, problems, samples: 1, only_first: 0 }
+        Self { known, guess, truncation, points, problems, samples: 1, only_first: 0, stop_rule: None }
     }
 
     /// The mean over tasks of the logarithm of the true value.
@@ -76,10 +78,17 @@ impl PairedDesign {
             for _ in 0..self.points {
                 let mut values = vec![Vec::with_capacity(self.problems); models.len()];
                 let mut sums = vec![PointSums::default(); models.len()];
-                for problem in 0..self.problems + self.only_first {
+                let mut counts = self.first_counts();
+                let mut correct = vec![0; models.len()];
+                for problem in 0.. {
+                    if counts.iter().all(|count| *count <= problem) {
+                        break;
+                    }
                     let shift = if rng.random() < 0.5 { 0.7 } else { -0.7 };
-                    let models = if problem < self.problems { self.known.len() } else { 1 };
-                    for (model, known) in self.known.iter().enumerate().take(models) {
+                    for (model, known) in self.known.iter().enumerate() {
+                        if counts[model] <= problem {
+                            continue;
+                        }
                         let known = known[task] + shift * known[task].min(1.0 - known[task]);
                         let trials: Vec<(Outcome, f64)> =
                             (0..self.samples).map(|_| (self.trial(rng, known), self.guess)).collect();
@@ -90,15 +99,32 @@ impl PairedDesign {
                         };
                         values[model].push(trials.iter().map(value).sum::<f64>() / self.samples as f64);
                         sums[model].add_problem(&trials);
+                        correct[model] += u64::from(trials[0].0 == Outcome::Correct);
+                        if let Some(rule) = self.stop_rule
+                            && problem + 1 == counts[model]
+                        {
+                            counts[model] =
+                                rule.next_count(problem + 1, correct[model]).unwrap_or(problem + 1);
+                        }
                     }
                 }
                 for ((model, values), sums) in models.iter_mut().zip(values).zip(sums) {
                     model.values[task].push(values);
-                    model.points[task].push(WeightedPoint { sums, weight: 1.0, stop_rule: None });
+                    model.points[task].push(WeightedPoint { sums, weight: 1.0, stop_rule: self.stop_rule });
                 }
             }
         }
         models
+    }
+
+    /// How many problems of a point each model answers, or its first round.
+    fn first_counts(&self) -> Vec<u64> {
+        let mut counts = vec![self.problems as u64; self.known.len()];
+        counts[0] += self.only_first as u64;
+        match self.stop_rule.and_then(|rule| rule.next_count(0, 0)) {
+            Some(first) => vec![first; self.known.len()],
+            None => counts,
+        }
     }
 
     fn trial(&self, rng: &mut PyRandom, known: f64) -> Outcome {
@@ -227,5 +253,111 @@ pub(crate) fn eleven_models(step: f64) -> PairedDesign {
             MIXED.iter().map(|known| (known * (1.0 - shift)).max(0.02)).collect()
         })
         .collect();
-    PairedDesign { known, guess: 0.25, truncation: 0.05, points: 3, problems: 8, samples: 1, only_first: 0 }
+    let pair = PairedDesign::two_models(&MIXED, |task| task, 0.25, 0.05, (3, 8));
+    PairedDesign { known, ..pair }
+}
+
+/// What the paired test of two models with the same score should do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Expected {
+    /// The nominal level.
+    Nominal,
+    /// At most the nominal level.
+    Protected,
+    /// A level that is known to be wrong.
+    WeakSpot,
+}
+
+/// Two models with the same score.
+pub(crate) struct LevelDesign {
+    pub(crate) name: &'static str,
+    pub(crate) design: PairedDesign,
+    pub(crate) expected: Expected,
+    /// Simulated boards.
+    pub(crate) boards: u32,
+}
+
+impl LevelDesign {
+    /// The row of `docs/statistics.md`.
+    pub(crate) fn row(&self, level: &Level) -> String {
+        format!(
+            "| {} | {:.2} | {:.3} | {:.1} |",
+            self.name,
+            100.0 * level.at_5_percent,
+            100.0 * level.at_01_percent,
+            100.0 * level.ratio,
+        )
+    }
+
+    /// Whether 4 to 6 % of the p-values are below 5 % and 0.05 to 0.2 % below 0.1 %, or less, and the intervals cover 92 to
+    /// 99 %.
+    pub(crate) fn is_within_limits(&self, level: &Level) -> bool {
+        let [from, to] = match self.expected {
+            Expected::Nominal => [[0.04, 0.0005], [0.06, 0.002]],
+            Expected::Protected => [[0.0; 2], [0.06, 0.002]],
+            Expected::WeakSpot => [[0.0; 2], [1.0; 2]],
+        };
+        (from[0]..=to[0]).contains(&level.at_5_percent)
+            && (from[1]..=to[1]).contains(&level.at_01_percent)
+            && [level.difference, level.ratio].iter().all(|coverage| (0.92..=0.99).contains(coverage))
+    }
+}
+
+/// The designs of the table in `docs/statistics.md`; the seed of a design is its place.
+pub(crate) fn level_designs() -> Vec<LevelDesign> {
+    use Expected::{Nominal, Protected, WeakSpot};
+    let equal = |known: &[f64], guess, truncation| {
+        PairedDesign::two_models(known, |task| task, guess, truncation, (3, 8))
+    };
+    let reversed =
+        |guess, truncation, size| PairedDesign::two_models(&MIXED, |task| 11 - task, guess, truncation, size);
+    let shifted = PairedDesign::two_models(&MIXED, |task| (task + 1) % 12, 0.25, 0.1, (3, 8));
+    let by_rule = |round, margin, max_count, design| {
+        let rule = StopRule { round, margin, max_count };
+        PairedDesign { stop_rule: Some(rule), ..design }
+    };
+    let short_rounds = |design| by_rule(8, 0.15, 48, design);
+    let all = 200_000;
+    [
+        ("equal models, free-form", equal(&MIXED, 0.0, 0.0), Nominal, all),
+        ("equal models, 4 options, truncation 0.1", equal(&MIXED, 0.25, 0.1), Nominal, all),
+        ("equal models, strong", equal(&[0.95; 12], 0.0, 0.0), Nominal, all),
+        ("equal scores, reversed profiles, free-form", reversed(0.0, 0.0, (3, 8)), Protected, all),
+        ("equal scores, reversed profiles, 4 options", reversed(0.25, 0.1, (8, 12)), Nominal, all),
+        ("equal scores, shifted profiles, 4 options", shifted, Nominal, all),
+        (
+            "equal models, rounds=8 margin=0.15 max=48",
+            short_rounds(equal(&MIXED, 0.0, 0.0)),
+            WeakSpot,
+            20_000,
+        ),
+        (
+            "equal scores, reversed profiles, rounds=8 margin=0.15 max=48",
+            short_rounds(reversed(0.0, 0.0, (3, 8))),
+            WeakSpot,
+            20_000,
+        ),
+        (
+            "equal models, rounds=16 margin=0.07 max=256",
+            by_rule(16, 0.07, 256, equal(&MIXED, 0.0, 0.0)),
+            WeakSpot,
+            20_000,
+        ),
+    ]
+    .map(|(name, design, expected, boards)| LevelDesign { name, design, expected, boards })
+    .into()
+}
+
+/// The boards of eleven models in `docs/statistics.md`.
+pub(crate) const RANK_DESIGNS: [(&str, f64); 3] =
+    [("all equal", 0.0), ("pairs of equals, small steps", 0.03), ("pairs of equals, large steps", 0.1)];
+
+/// The row of `docs/statistics.md` on boards of eleven models.
+pub(crate) fn rank_row(name: &str, [wrong, contained]: [f64; 2]) -> String {
+    format!("| {name} | {:.2} | {:.2} |", 100.0 * wrong, 100.0 * contained)
+}
+
+/// Whether verdicts on equal models are wrong on at most 6 % of the boards, and true ranks are in their ranges on 95 %.
+pub(crate) fn ranks_are_within_limits([wrong, contained]: [f64; 2]) -> bool {
+    wrong <= 0.06 && contained >= 0.95
 }

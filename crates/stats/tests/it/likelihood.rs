@@ -10,6 +10,8 @@ use reasonscape_stats::score::Band;
 use reasonscape_stats::{Confidence, Counters, Outcome};
 use reasonscape_test_support::python;
 
+use crate::docs::page;
+
 pub(crate) const REFERENCE: &str = include_str!("../reference/reason_score.py");
 
 /// A point with one trial per problem.
@@ -342,4 +344,19 @@ fn stop_rule_text_round_trips_and_rejects_others() {
     let rule: StopRule = "rounds=2 margin=0.0001 max=4000000000".parse().unwrap();
     let points = [WeightedPoint { stop_rule: Some(rule), ..point(8.0, 8.0, 4.0, 0.0) }];
     assert!(effective_task(&points).unwrap_err().to_string().contains("`max_count` is 4000000000"));
+}
+
+#[test]
+fn ablation_removes_every_documented_rule() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/ablation.py");
+    let run = format!("import runpy, sys\nsys.argv = ['ablation.py', '1']\nrunpy.run_path({script:?})");
+    let Some(output) = python(&run, "") else { return };
+    let rules = |text: &str| -> Vec<String> {
+        let rows = text.lines().skip_while(|line| !line.starts_with("| rule |"));
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        rows.map(|row| row.split('|').nth(1).expect("a cell").trim().to_owned()).collect()
+    };
+    let documented = rules(&page("statistics.md"));
+    assert!(documented.len() > 10, "{documented:?}");
+    assert_eq!(rules(&output), documented);
 }

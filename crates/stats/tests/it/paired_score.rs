@@ -7,12 +7,16 @@ use reasonscape_stats::paired_score::{PairedPoint, PairedScoreTest, PairedValues
 use reasonscape_stats::random::PyRandom;
 use reasonscape_test_support::python;
 
+use crate::docs::{assert_has_line, page};
 use crate::likelihood::REFERENCE;
 
 #[path = "../../examples/support/paired_design.rs"]
+#[expect(dead_code, reason = "the example also prints the levels")]
 mod paired_design;
 
-use paired_design::{MIXED, PairedDesign, eleven_models};
+use paired_design::{
+    Level, MIXED, PairedDesign, RANK_DESIGNS, eleven_models, level_designs, rank_row, ranks_are_within_limits,
+};
 
 const REFERENCE_TESTS: &str = r"
 import json, sys
@@ -189,10 +193,38 @@ fn problems_of_one_model_alone_lower_the_correlation() {
     assert!((correlation([1600, 1600]) - all_shared / 4.0).abs() < 1e-12);
 }
 
+/// The numbers of a table row of `docs/statistics.md`.
+fn documented(name: &str) -> Vec<f64> {
+    let text = page("statistics.md");
+    let row = text.lines().find_map(|line| line.strip_prefix(&format!("| {name} |")));
+    let row = row.unwrap_or_else(|| panic!("the page has no row for {name}"));
+    row.trim_end_matches('|').split('|').map(|cell| cell.trim().parse().expect("a number")).collect()
+}
+
+#[test]
+fn documented_levels_are_in_range_and_match_other_boards() {
+    const BOARDS: u32 = 2000;
+    for design in level_designs() {
+        let documented = documented(design.name);
+        let [at_5_percent, at_01_percent, ratio] = documented[..] else { panic!("{documented:?}") };
+        let found = design.design.level(BOARDS, 900);
+        let [at_5_percent, at_01_percent, ratio] =
+            [at_5_percent, at_01_percent, ratio].map(|percent| percent / 100.0);
+        let claimed = Level { at_5_percent, at_01_percent, ratio, ..found };
+        assert!(design.is_within_limits(&claimed), "{}: {claimed:?}", design.name);
+        for (found, claimed) in [(found.at_5_percent, at_5_percent), (found.ratio, ratio)] {
+            let error = (claimed * (1.0 - claimed) / f64::from(BOARDS)).sqrt();
+            assert!((found - claimed).abs() < 4.0 * error + 0.001, "{}: {found}, {claimed}", design.name);
+        }
+    }
+}
+
 #[test]
 fn rank_ranges_contain_all_true_ranks_at_once() {
-    let [wrong, contained] = eleven_models(0.0).ranks(300, 3);
-    assert!(wrong <= 0.06 && contained >= 0.94, "{wrong} {contained}");
-    let [wrong, contained] = eleven_models(0.1).ranks(300, 4);
-    assert!(wrong <= 0.06 && contained >= 0.95, "{wrong} {contained}");
+    let text = page("statistics.md");
+    for (name, step) in RANK_DESIGNS {
+        let found = eleven_models(step).ranks(2000, 100);
+        assert!(ranks_are_within_limits(found), "{name}: {found:?}");
+        assert_has_line(&text, &rank_row(name, found));
+    }
 }

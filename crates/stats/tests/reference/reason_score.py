@@ -1,7 +1,7 @@
 """Reference for the ReasonScore with its confidence interval, and for the paired test of two models.
 
-Plain Python, no dependencies, no random numbers. `docs/statistics.md` explains the method; every rule here that is not
-part of the formula of the likelihood names the design in which the interval fails without it.
+Plain Python, no dependencies, no random numbers. `docs/statistics.md` explains the method; `ablation.py` has a design for
+every rule that is not part of the formula of the likelihood, in which the interval is worse without it.
 
 A sample is a pair (status, g): status 0 incorrect, 1 correct, 2 truncated; g is the probability of guessing correctly. A
 problem is a list of samples, a point is a list of problems, and a task is a list of points.
@@ -81,8 +81,8 @@ def gms_table(round_size, margin, max_count):
 def unbiased_sums(sums, table):
     """A point that was sampled by a stop rule, with the unbiased estimate in place of q/n.
 
-    Without it, optional stopping biases every point in the same direction: coverage 16 % with 12 tasks at p = 0.97. Without
-    the ratio of variances, 90 % with rounds of 8.
+    Without it, optional stopping biases every point in the same direction. The estimate varies more than q/n: hence the ratio
+    of variances.
     """
     n, q = sums["problems"], sums["q"]
     mean, square = table[n, round(q)]
@@ -111,7 +111,7 @@ def effective_task(points):
     observed = [(weight / total, sums) for weight, sums in observed]
     mean = lambda key: sum(weight * sums[key] / sums["problems"] for weight, sums in observed)
     q, c = mean("q"), mean("c")
-    # The mean g of guessed answers. The mean over completed answers covers 87 % where g varies with difficulty.
+    # The mean g of guessed answers. The mean over completed answers is inconsistent where g varies with difficulty.
     if mean("b") > 0:
         g = mean("a") / mean("b")
     else:
@@ -120,28 +120,28 @@ def effective_task(points):
     s = (q - c * g) / (1 - g)
     variance = max(q + (c - q) * odds**2 - s * s, 0.0)  # of one trial
     has_variance = variance > 1e-9
-    # The variance of one problem, from the observed ones and from four of one sample. That of one trial instead is up to 35 %
-    # too wide with 8 samples per problem. Without the four, coverage is 87 % with 4 problems of 8 samples.
+    # The variance of one problem, from the observed ones and from four of one sample. That of one trial instead is too large
+    # with several samples per problem. Without the four it is too uncertain with few problems.
     pseudo = 4 * sum(weight**2 / sums["problems"] for weight, sums in observed)
     one_problem = (max(mean("yy") - (q - mean("a")) ** 2, 0.0) + pseudo * variance) / (1 + pseudo)
 
     def relative_variance(sums):
         """Variance within the point relative to one trial of the task, with one pseudo-problem of the task.
 
-        1 instead (pooled trials) is up to twice as wide where points differ; without the pseudo-problem, coverage is 88 % with
-        4 problems per point.
+        1 instead (pooled trials) is too wide where points differ; without the pseudo-problem, points whose few problems are
+        all correct would have no variance.
         """
         n = sums["problems"]
         deviations = max(sums["yy"] - (sums["q"] - sums["a"]) ** 2 / n, 0.0)
         return (deviations + one_problem) / (n * variance) if has_variance else 1.0
 
     inverse_n = sum(weight**2 / sums["problems"] * relative_variance(sums) for weight, sums in observed)
-    # Planned points without data are like random points that differ as much as trials do. Without: 55 % with 3 of 8 missing.
+    # Planned points without data are like random points that differ as much as trials do.
     planned = sum(weight for weight, _ in points)
     missing = [weight / planned for weight, sums in points if sums["problems"] == 0]
     inverse_n += sum(weight**2 for weight in missing)
     inverse_n += sum(missing) ** 2 * sum(weight**2 for weight, _ in observed)
-    # The penalty cancels the bias of ln s of order 1/n. Without: 65 % with 12 free-form tasks at p = 0.03.
+    # The penalty cancels the bias of ln s of order 1/n.
     clamped = min(max(s, FLOOR), 1.0)
     penalty = min(1.0, clamped * (1 - clamped) / variance) if has_variance else 1 - g
     return dict(q=q, c=c, g=g, n=1 / inverse_n, a=0.5 * penalty)
@@ -246,13 +246,13 @@ def reason_score(tasks, level=0.95):
                 low, inside = x, found
             else:
                 high, outside = x, found
-        # The mean jumps where a task leaves the floor. Without interpolation: 35 % with one task at p = 0.97, two options.
+        # The mean jumps where a task leaves the floor.
         proportion = min(1.0, max(0.0, (limit - inside[0]) / max(outside[0] - inside[0], 1e-12)))
         return inside[1] + (outside[1] - inside[1]) * proportion
 
     high = end(1)
     # For the lower end, tasks that are jointly compatible with the floor may be there at no cost: at a boundary the deviance
-    # is not chi-square. Without: 20 % with 11 of 12 tasks at chance, four options.
+    # is not chi-square.
     ordered = sorted(profiles, key=lambda profile: profile.floor_deviance)
     deviance, released = 0.0, 0
     for count, profile in enumerate(ordered, 1):
