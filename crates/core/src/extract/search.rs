@@ -115,7 +115,7 @@ pub(super) fn is_list_item(text: &str, start: usize, length: usize) -> bool {
             || above.trim_end().ends_with([':', '*'])
             || above.trim().starts_with("```"))
         && is_one_word(first_line(below));
-    // The last word of a list that goes on in the next line.
+    // The last word of a list that continues in the next line.
     let ends_list = is_lower && above.ends_with(',') && is_list_line(above);
     between_words || first_of_words || ends_list
 }
