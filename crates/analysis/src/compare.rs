@@ -280,14 +280,7 @@ pub async fn compare(
             labels[0], labels[1]
         )));
     }
-    let options = PairedBootstrap { mode, ..PairedBootstrap::default() };
-    let found = if paired.iter().all(|task| task.repeated.is_empty()) {
-        let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
-        paired_score_difference(&cells, options)?
-    } else {
-        let problems: Vec<_> = paired.iter().map(|task| task.repeated.as_slice()).collect();
-        paired_score_difference(&problems, options)?
-    };
+    let found = v2_difference(&paired, mode)?;
     let tasks = task_comparisons(&paired, &answered_a, &answered_b)?;
     let points = BoardPoints::load(db, &query.filter).await?;
     let by_likelihood =
@@ -347,6 +340,18 @@ pub async fn compare(
         more_trials_a_task,
         tasks,
     })
+}
+
+/// The difference of the ReasonScores v2 by paired bootstrap; problems are drawn with all of their samples.
+fn v2_difference(paired: &[PairedTask], mode: Mode) -> Result<ScoreDifference, StatsError> {
+    let options = PairedBootstrap { mode, ..PairedBootstrap::default() };
+    if paired.iter().all(|task| task.repeated.is_empty()) {
+        let cells: Vec<_> = paired.iter().map(|task| task.cells.as_slice()).collect();
+        paired_score_difference(&cells, options)
+    } else {
+        let problems: Vec<_> = paired.iter().map(|task| task.repeated.as_slice()).collect();
+        paired_score_difference(&problems, options)
+    }
 }
 
 /// What the pairs of some tasks say about the difference of two accuracies.

@@ -168,7 +168,7 @@ fn intervals_contain_the_true_score_under_every_sampling_rule() {
                 found.trials += tasks.map(|task| task["n"].as_u64().unwrap()).sum::<u64>();
             }
         }
-        if (seed + 1) % 25 == 0 {
+        if (seed + 1).is_multiple_of(25) {
             print_table(&found);
         }
     }
