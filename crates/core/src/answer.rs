@@ -20,7 +20,7 @@ pub(crate) use json::matches as json_matches;
 pub(crate) use list::matches as list_matches;
 pub use normalize::{is_space, normalize};
 pub(crate) use spelled::claimed as spelled_number;
-pub(crate) use text::{folded, introduces_answer, is_hedged, plain, words};
+pub(crate) use text::{changes_number, folded, introduces_answer, is_hedged, plain, words};
 
 use choice::chosen;
 

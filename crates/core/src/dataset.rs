@@ -99,13 +99,16 @@ impl Dataset {
         Self { name: name.to_owned(), tasks, scorer: None }
     }
 
-    /// The same questions with a scorer, for all rows that don't name one themselves.
+    /// The same questions with a scorer, for all rows that don't name one themselves. Where only some questions have
+    /// options, those are scored by `choice`, unless `exact` is wanted.
     #[must_use]
     pub fn with_scorer(self, scorer: Scorer) -> Self {
+        let is_mixed = self.items().any(|item| item.test.options.is_empty());
+        let of_options = if is_mixed && scorer != Scorer::Exact { Scorer::Choice } else { scorer };
         let score = |task: &Arc<DatasetTask>| {
             let mut items = task.items.clone();
             for item in &mut items {
-                item.set_scorer(scorer);
+                item.set_scorer(if item.test.options.is_empty() { scorer } else { of_options });
             }
             // The version identifies the questions; how they are scored isn't part of it.
             Arc::new(DatasetTask { name: task.name.clone(), version: task.version, items })

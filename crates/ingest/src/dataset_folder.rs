@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::closest;
+use reasonscape_limits::read_to_end;
 
 use crate::{IngestError, holds_rows};
 
@@ -219,11 +220,13 @@ fn card_files(root: &Path, files: &[PathBuf]) -> Vec<DataFile> {
 
 /// The YAML between the first two lines of three dashes.
 fn card_header(root: &Path) -> Option<String> {
+    // Whatever it is, no more than this is read of it; a device or a pipe isn't opened at all.
     let card = root.join("README.md");
-    if fs::metadata(&card).ok()?.len() > MAX_CARD_BYTES {
+    if !card.is_file() {
         return None;
     }
-    let text = String::from_utf8_lossy(&fs::read(card).ok()?).into_owned();
+    let bytes = read_to_end(fs::File::open(card).ok()?, MAX_CARD_BYTES).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
     rest.split_once("\n---").map(|(header, _)| header.to_owned())
 }
@@ -377,6 +380,20 @@ mod tests {
         assert_eq!(open(&files, Some("main"), None).unwrap(), ["main/test-0.parquet"]);
         assert_eq!(open(&files, Some("other"), None).unwrap(), ["other/a.jsonl"]);
         assert!(open(&files, Some("extra"), None).unwrap_err().contains("it has `main`, `other`"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn card_without_end_is_not_read() {
+        let folder = folder(&["test.jsonl"]);
+        let card = folder.path().join("README.md");
+        std::os::unix::fs::symlink("/dev/zero", &card).unwrap();
+        let files =
+            |folder: &tempfile::TempDir| DatasetFolder::open(folder.path(), None, None).unwrap().files;
+        assert_eq!(files(&folder), [folder.path().join("test.jsonl")]);
+        fs::remove_file(&card).unwrap();
+        fs::write(&card, CARD.replace("# Card", &"x".repeat(MAX_CARD_BYTES as usize))).unwrap();
+        assert_eq!(card_header(folder.path()), None);
     }
 
     #[test]

@@ -16,9 +16,12 @@ use self::known::KnownLayout;
 pub(crate) use self::known::{TargetRule, native_mmlu};
 use self::options::{canonical_options, dashed_options, option_count, option_texts};
 use self::paths::{is_path, resolve};
+use crate::tabular_reader::row_size;
 
 /// Rows that are kept to look at.
 const MAX_SAMPLES: usize = 50;
+/// Bytes of rows that are kept to look at, beyond the first row.
+const MAX_SAMPLE_BYTES: u64 = 4 << 20;
 /// Distinct fields that are counted; more mean that names are data.
 const MAX_FIELDS: usize = 256;
 
@@ -28,6 +31,8 @@ pub(crate) struct Survey {
     /// The fields that any row has with a value.
     fields: BTreeMap<String, usize>,
     samples: Vec<Map<String, Value>>,
+    /// What the samples take.
+    sample_bytes: u64,
     rows: usize,
 }
 
@@ -41,9 +46,17 @@ impl Survey {
                 self.fields.insert(name.clone(), 1);
             }
         }
-        if self.samples.len() < MAX_SAMPLES {
+        let bytes = row_size(row);
+        let has_room = self.samples.is_empty() || self.sample_bytes + bytes <= MAX_SAMPLE_BYTES;
+        if self.samples.len() < MAX_SAMPLES && has_room {
+            self.sample_bytes += bytes;
             self.samples.push(row.clone());
         }
+    }
+
+    /// Bytes that the kept rows take, however large the rows of the file are: those of the first, or a few millions.
+    pub(crate) fn sample_bytes(&self) -> u64 {
+        self.sample_bytes
     }
 
     fn has(&self, names: &[&str]) -> bool {
@@ -54,6 +67,12 @@ impl Survey {
     fn all(&self, path: &str, is: impl Fn(&Value) -> bool) -> bool {
         !self.samples.is_empty()
             && self.samples.iter().all(|row| resolve(row, path).is_some_and(|value| is(&value)))
+    }
+
+    /// Whether a value of most sampled rows satisfies a condition: the others are errors in their lines.
+    fn most(&self, path: &str, is: impl Fn(&Value) -> bool) -> bool {
+        let found = |row: &&Map<String, Value>| resolve(row, path).is_some_and(|value| is(&value));
+        2 * self.samples.iter().filter(found).count() > self.samples.len()
     }
 
     /// Whether a row has a value for a name, which may be a path.
@@ -154,8 +173,13 @@ impl Layout {
 
     /// With the numbering of options that all targets agree on, if any does not name an option by its text.
     pub(crate) fn with_numbering(mut self, numbering: &Numbering) -> Self {
-        self.first_option = numbering.first();
+        self.first_option = numbering.first(self.known_first());
         self
+    }
+
+    /// The number of the first option in the known layout.
+    fn known_first(&self) -> Option<usize> {
+        self.known.and_then(|known| known.first_option)
     }
 
     /// Rewrites the fields of a row.
@@ -232,19 +256,55 @@ impl Numbering {
         }
     }
 
-    /// The number of the first option, if all targets are numbers of options.
-    fn first(&self) -> Option<usize> {
+    /// The number of the first option, if all targets are numbers of options. Where they could begin at 0 and at 1, it is
+    /// what the known layout says, or 0.
+    fn first(&self, known: Option<usize>) -> Option<usize> {
         let is_numbered = self.rows > 0 && self.other == 0 && self.only_number > 0;
         match (self.zeros, self.last) {
             _ if !is_numbered => None,
+            (0, 0) => Some(known.unwrap_or(0)),
             (_, 0) => Some(0),
             (0, _) => Some(1),
             _ => None,
         }
     }
 
-    /// What is said about it, unless it is the usual numbering.
-    pub(crate) fn announcement(&self) -> Option<String> {
-        self.first().map(|first| format!("targets are numbers of options, from {first}"))
+    /// What is said about it.
+    pub(crate) fn announcement(&self, layout: &Layout) -> Option<String> {
+        let known = layout.known_first();
+        let first = self.first(known)?;
+        let is_open = (self.zeros, self.last) == (0, 0) && known.is_none();
+        let doubt = if is_open {
+            "; none is 0 or the number of the last option, so if they count from 1, replace them by the options' texts or \
+             letters"
+        } else {
+            ""
+        };
+        Some(format!("targets are numbers of options, from {first}{doubt}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn survey_of(rows: usize, length: usize) -> Survey {
+        let row = Map::from_iter([("input".to_owned(), Value::String("x".repeat(length)))]);
+        let mut survey = Survey::default();
+        for _ in 0..rows {
+            survey.add(&row);
+        }
+        survey
+    }
+
+    /// A small file can have many large rows: a dictionary repeats one text.
+    #[test]
+    fn kept_rows_are_bounded_in_bytes() {
+        let large = survey_of(60, 3 << 20);
+        assert_eq!((large.samples.len(), large.rows), (1, 60));
+        assert!(large.sample_bytes() < 4 << 20);
+        let medium = survey_of(60, 1 << 20);
+        assert!(medium.samples.len() == 3 && medium.sample_bytes() <= MAX_SAMPLE_BYTES);
+        assert_eq!(survey_of(60, 10).samples.len(), MAX_SAMPLES);
     }
 }

@@ -138,11 +138,22 @@ impl DatasetFormat {
             source.header = Some(columns);
         }
         let mut survey = Survey::default();
-        source.visit(&mut |_, row| {
-            if let Ok(row) = row {
-                survey.add(&row);
-            }
-        })?;
+        let mut held = source.budget.hold(0).map_err(|error| source.memory_error(error))?;
+        let mut failed = Ok(());
+        source
+            .visit(&mut |_, row| {
+                if let Ok(row) = row
+                    && failed.is_ok()
+                {
+                    survey.add(&row);
+                    failed = held.resize(survey.sample_bytes());
+                    if failed.is_err() {
+                        source.budget.cancel();
+                    }
+                }
+            })
+            .or_else(|error| if failed.is_err() { Ok(()) } else { Err(DatasetError::File(error)) })?;
+        failed.map_err(|error| source.memory_error(error))?;
         if let Some(problem) = survey.missing_field(&self.columns) {
             return Err(IngestError::InvalidInput(problem).into());
         }
@@ -162,7 +173,7 @@ impl DatasetFormat {
                 numbering.add(&layout, &row);
             }
         })?;
-        notes.extend(numbering.announcement());
+        notes.extend(numbering.announcement(&layout));
         Ok(layout.with_numbering(&numbering))
     }
 
@@ -171,9 +182,7 @@ impl DatasetFormat {
         let target_of = |text: &str| match (&self.target, layout.target_rule()) {
             (TargetExtraction::Regex(pattern), _) => find_target(pattern, text),
             (TargetExtraction::Boxed, _) | (TargetExtraction::Whole, Some(TargetRule::Boxed)) => boxed(text),
-            (TargetExtraction::Whole, Some(TargetRule::AfterHashes)) => {
-                Ok(text.rsplit("####").next().unwrap_or(text).trim().to_owned())
-            }
+            (TargetExtraction::Whole, Some(TargetRule::AfterHashes)) => after_hashes(text),
             (TargetExtraction::Whole, None) => Ok(text.to_owned()),
         };
         let mut items = Vec::new();
@@ -235,6 +244,16 @@ impl Source<'_> {
         let file = self.files.first().map_or(Path::new("."), PathBuf::as_path);
         DatasetError::File(IngestError::io("read", file)(error.into()))
     }
+}
+
+/// What stands after the last `####`.
+fn after_hashes(text: &str) -> Result<String, String> {
+    let answer =
+        text.rsplit_once("####").map(|(_, answer)| answer.trim()).filter(|answer| !answer.is_empty());
+    answer.map(str::to_owned).ok_or_else(|| {
+        let shown: String = text.chars().take(60).collect();
+        format!("the target `{}` has no answer after `####`", shown.escape_debug())
+    })
 }
 
 /// What the last box of a target holds; `\boxed 2` holds one word.

@@ -165,6 +165,17 @@ impl DatasetArgs {
                  study.toml"
             ));
         }
+        let by_choice = scored
+            .items()
+            .filter(|item| item.scorer.is_none() && item.test.scorer == Some(Scorer::Choice))
+            .count();
+        if scorer != Scorer::Choice && by_choice > 0 {
+            global.note(format_args!(
+                "{by_choice} of {} questions have options and are scored by `choice`, the others by `{scorer}`; a field \
+                 `scorer` chooses another for a question",
+                scored.len()
+            ));
+        }
         // The lines of the file that was given, not of the copy.
         let lines: HashMap<&str, usize> = given.items().map(|item| (item.id.as_str(), item.line)).collect();
         let mut problems = Vec::new();

@@ -109,6 +109,54 @@ pub(crate) fn is_hedged(text: &str) -> bool {
         })
 }
 
+/// Whether a word behind a number changes it, so that it is no unit: "3 squared", "3 million", "3 plus".
+pub(crate) fn changes_number(word: &str) -> bool {
+    const CHANGES: [&str; 41] = [
+        "hundred",
+        "hundreds",
+        "thousand",
+        "thousands",
+        "million",
+        "millions",
+        "billion",
+        "billions",
+        "trillion",
+        "trillions",
+        "dozen",
+        "dozens",
+        "tens",
+        "score",
+        "squared",
+        "cubed",
+        "factorial",
+        "halves",
+        "thirds",
+        "fourths",
+        "fifths",
+        "sixths",
+        "eighths",
+        "tenths",
+        "hundredths",
+        "half",
+        "twice",
+        "times",
+        "plus",
+        "minus",
+        "over",
+        "divided",
+        "multiplied",
+        "modulo",
+        "about",
+        "around",
+        "roughly",
+        "nearly",
+        "almost",
+        "approximately",
+        "where",
+    ];
+    CHANGES.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
 /// Whether a text takes something back.
 fn has_self_correction(text: &str) -> bool {
     const CORRECTIONS: [&str; 14] = [

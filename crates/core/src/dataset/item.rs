@@ -70,14 +70,9 @@ impl Item {
         std::iter::once(&self.test.target).chain(&self.test.alternative_targets).map(String::as_str)
     }
 
-    /// Sets how the answers are compared, unless the row names a scorer itself. Questions with options are scored by
-    /// `choice`, unless `exact` is wanted.
+    /// Sets how the answers are compared, unless the row names a scorer itself.
     pub(super) fn set_scorer(&mut self, scorer: Scorer) {
-        self.test.scorer = Some(match self.scorer {
-            Some(own) => own,
-            None if self.test.options.is_empty() || scorer == Scorer::Exact => scorer,
-            None => Scorer::Choice,
-        });
+        self.test.scorer = Some(self.scorer.unwrap_or(scorer));
     }
 
     /// What is wrong with a target: a reply that states it would be incorrect, or it isn't what its scorer compares.

@@ -2,6 +2,7 @@
 
 use super::Unreadable;
 use super::ratio::Ratio;
+use crate::answer::{changes_number, words};
 
 /// Maximum number of tokens.
 const MAX_TOKENS: usize = 400;
@@ -168,8 +169,7 @@ impl<'t> Lexer<'t> {
             return self.number();
         }
         if c.is_alphabetic() {
-            self.word();
-            return Ok(());
+            return self.word();
         }
         if c == '\\' {
             return self.command();
@@ -271,30 +271,32 @@ impl<'t> Lexer<'t> {
     }
 
     /// A run of letters: a product of symbols, a function, or a word.
-    fn word(&mut self) {
+    fn word(&mut self) -> Result<(), Unreadable> {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         let word = &rest[..end];
         self.at += end;
-        match word {
-            "or" | "and" => return self.push(Token::Comma),
-            "pi" | "π" => return self.push(Token::Symbol("π".to_owned())),
-            "sqrt" => return self.push(Token::Root),
-            "inf" | "infty" | "infinity" => return self.push(Token::Symbol("∞".to_owned())),
-            _ => {}
-        }
-        if let Some(function) = FUNCTIONS.iter().find(|known| **known == word) {
-            return self.push(Token::Function(function));
-        }
+        let token = match word {
+            "or" | "and" => Some(Token::Comma),
+            "pi" | "π" => Some(Token::Symbol("π".to_owned())),
+            "sqrt" => Some(Token::Root),
+            "inf" | "infty" | "infinity" => Some(Token::Symbol("∞".to_owned())),
+            "percent" => Some(Token::Percent),
+            _ if changes_number(word) => return Err(Unreadable),
+            _ => FUNCTIONS.iter().find(|known| **known == word).map(|function| Token::Function(function)),
+        };
         let count = word.chars().count();
         // Nobody writes a product of four letters, and `AB` is a segment rather than a product.
-        if count >= 4 || count >= 2 && word.chars().all(char::is_uppercase) {
-            return self.push(Token::Text);
+        let is_text = count >= 4 || count >= 2 && word.chars().all(char::is_uppercase);
+        if let Some(token) = token.or(is_text.then_some(Token::Text)) {
+            self.push(token);
+            return Ok(());
         }
         for letter in word.chars() {
             let name = if letter == 'π' { "π".to_owned() } else { letter.to_string() };
             self.push(Token::Symbol(name));
         }
+        Ok(())
     }
 
     fn command(&mut self) -> Result<(), Unreadable> {
@@ -381,6 +383,8 @@ impl<'t> Lexer<'t> {
         match content {
             "or" | "and" | "," => self.push(Token::Comma),
             "" => {}
+            "percent" => self.push(Token::Percent),
+            _ if words(content).any(changes_number) => return Err(Unreadable),
             _ if content.chars().count() == 1 && content.chars().all(char::is_alphabetic) => {
                 self.push(Token::Symbol(content.to_owned()));
             }

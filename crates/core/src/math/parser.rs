@@ -207,9 +207,11 @@ impl Parser<'_> {
                     | Token::Root
                     | Token::Begin,
                 ) => {
-                    // Two numbers side by side are no product.
-                    if matches!(self.peek(), Some(Token::Number(..)))
-                        && matches!(self.tokens.get(self.at.wrapping_sub(1)), Some(Token::Number(..)))
+                    // Two numbers side by side are no product, and what follows a unit isn't a factor: `5 ft 3 in`.
+                    let previous = self.tokens.get(self.at.wrapping_sub(1));
+                    let is_number = matches!(self.peek(), Some(Token::Number(..)));
+                    if is_number && matches!(previous, Some(Token::Number(..)))
+                        || matches!(previous, Some(Token::Text))
                     {
                         return Err(Unreadable);
                     }

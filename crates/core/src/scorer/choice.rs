@@ -1,11 +1,13 @@
 //! `choice`: one of the options, by letter or text; or a letter alone where the options aren't known.
 
+use super::yes_no;
 use crate::answer::{folded, plain, words};
 
 /// Whether an answer chooses the target.
 pub(super) fn matches(answer: &str, target: &str, options: &[String]) -> bool {
     let options = Options::new(options);
     match options.index_of(target) {
+        Some(target) if options.are_truth_values() => options.chosen_truth(answer) == Some(target),
         Some(target) => options.chosen(answer) == Some(target),
         None => folded(answer) == folded(target),
     }
@@ -57,6 +59,24 @@ impl Options {
         self.texts.iter().position(|option| *option == text)
     }
 
+    /// Whether the options are yes and no, or true and false, and nothing else.
+    fn are_truth_values(&self) -> bool {
+        let truths: Vec<Option<bool>> = self.texts.iter().map(|text| yes_no::truth(text)).collect();
+        truths.len() == 2 && truths.contains(&Some(true)) && truths.contains(&Some(false))
+    }
+
+    /// The option of a truth value, by the rules of `yes_no`, or by its letter.
+    fn chosen_truth(&self, answer: &str) -> Option<usize> {
+        match yes_no::claimed_by(answer) {
+            Some(value) => self.texts.iter().position(|text| yes_no::truth(text) == Some(value)),
+            None => letter(plain(answer).trim()).filter(|index| self.has(*index)).or_else(|| {
+                let text = plain(answer);
+                let (index, remark) = labeled(text.trim())?;
+                self.with_remark(index, remark)
+            }),
+        }
+    }
+
     fn chosen(&self, answer: &str) -> Option<usize> {
         let text = plain(answer);
         let text = text.trim();
@@ -79,10 +99,43 @@ impl Options {
         if let Some((index, remark)) = labeled(text) {
             return self.with_remark(index, remark);
         }
-        if is_denied(&self.without_options(text)) {
+        if let Some(index) = self.leading(text) {
+            return Some(index);
+        }
+        let remark = self.without_options(text);
+        if is_denied(&remark) || is_rejection(&remark) {
             return None;
         }
         self.by_mention(text)
+    }
+
+    /// The option whose text an answer begins with, if an explanation follows: `invalid, because it does not follow`.
+    fn leading(&self, text: &str) -> Option<usize> {
+        const REASONS: [&str; 5] = [" because ", " since ", ", because ", ", since ", ", as "];
+        const LINKS: [&str; 8] = [", ", ". ", "; ", ": ", "\n", " - ", " (", "! "];
+        let text = text.trim_start_matches(|c: char| "*_\"'".contains(c)).to_lowercase();
+        let text =
+            ["the ", "a ", "an "].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(&text);
+        let heads = self.texts.iter().enumerate().filter(|(_, option)| !option.is_empty());
+        let (index, rest) = heads
+            .filter_map(|(index, option)| Some((index, text.strip_prefix(option.as_str())?)))
+            .filter(|(_, rest)| !rest.starts_with(char::is_alphanumeric))
+            .min_by_key(|(_, rest)| rest.len())?;
+        let rest = rest.trim_start_matches(['*', '_', '"']);
+        if is_taken_back(rest) || rest.ends_with('?') {
+            return None;
+        }
+        if REASONS.iter().any(|link| rest.starts_with(link)) {
+            return Some(index);
+        }
+        let explanation = LINKS.iter().find_map(|link| rest.strip_prefix(link))?;
+        let is_alternative = matches!(
+            words(explanation).next(),
+            Some("or" | "and" | "but" | "not" | "nor" | "maybe" | "perhaps" | "if" | "unless" | "no")
+        );
+        let names_other = self.mentioned_texts(explanation).into_iter().any(|other| other != index)
+            || self.has_letters && !claimed_letters(explanation).is_empty();
+        (!is_alternative && !names_other).then_some(index)
     }
 
     /// A letter with a remark: the option's text, or anything that names no other option.
@@ -201,8 +254,53 @@ fn labeled(text: &str) -> Option<(usize, &str)> {
     }
     let link = LINKS.iter().find(|link| rest.starts_with(**link))?;
     let remark = &rest[link.len()..];
-    let is_praise = ["correct", "right", "the "].iter().any(|praise| remark.starts_with(praise));
-    (*link != " is " || is_praise).then_some((index, remark))
+    if *link != " is " {
+        return Some((index, remark));
+    }
+    // What it is compared with stands in the reason: "B is correct because C is too small".
+    let claim = [" because ", " since ", ", as "].iter().find_map(|reason| remark.split_once(reason));
+    let (claim, reason) = claim.unwrap_or((remark, ""));
+    (is_praise(claim) && !is_taken_back(reason)).then_some((index, claim))
+}
+
+/// Whether what is said of an option makes it the answer: "the best one", but not "the least likely" or "the wrong one".
+fn is_praise(text: &str) -> bool {
+    const PRAISE: [&str; 9] =
+        ["correct", "right", "best", "answer", "only", "solution", "likeliest", "closest", "true"];
+    let lower = text.to_lowercase();
+    let is_likely = lower.contains("most likely") || lower.contains("most probabl");
+    let clause = lower.split(['.', ';', '\n']).next().unwrap_or_default();
+    (is_likely || words(clause).any(|word| PRAISE.contains(&word))) && !is_rejection(clause)
+}
+
+/// Whether a text says that an option is none: "the wrong one", "can be excluded".
+fn is_rejection(text: &str) -> bool {
+    const REJECTIONS: [&str; 22] = [
+        "wrong",
+        "incorrect",
+        "incorrectly",
+        "inaccurate",
+        "untrue",
+        "false",
+        "least",
+        "worst",
+        "unlikely",
+        "unlikeliest",
+        "except",
+        "exception",
+        "exclude",
+        "excluded",
+        "eliminate",
+        "eliminated",
+        "rejected",
+        "ruled",
+        "impossible",
+        "not",
+        "never",
+        "distractor",
+    ];
+    let lower = text.to_lowercase().replace('’', "'");
+    words(&lower).any(|word| REJECTIONS.contains(&word) || word.ends_with("n't"))
 }
 
 /// A letter with a reason, which may compare it with other options: `B because …`.
@@ -240,11 +338,8 @@ fn claimed_letters(text: &str) -> Vec<usize> {
         let announced = before.is_some_and(|before| BEFORE.contains(&before.as_str()));
         let after = tokens.get(at + 1).copied().unwrap_or_default();
         let ends = after.is_empty() || token.ends_with(['.', ',', ':', ';', ')', ']']);
-        let praised = after == "is"
-            && tokens.get(at + 2).is_some_and(|word| {
-                ["correct", "right", "the", "best"].iter().any(|known| word.starts_with(known))
-            });
-        let explained = ["because", "since", "is", "as"].contains(&after);
+        let praised = after == "is" && is_praise(&tokens[at + 2..].join(" "));
+        let explained = ["because", "since", "as"].contains(&after);
         if bracketed || praised || announced && (ends || explained) {
             found.push(usize::from(byte.to_ascii_lowercase() - b'a'));
         }

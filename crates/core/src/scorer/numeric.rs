@@ -1,7 +1,9 @@
 //! `numeric`: the one number that an answer claims.
 
 use super::is_equal;
-use crate::answer::{Decimal, claimed_number, is_hedged, number_length, plain, spelled_number};
+use crate::answer::{
+    Decimal, changes_number, claimed_number, is_hedged, number_length, plain, spelled_number, words,
+};
 use crate::math::Ratio;
 
 /// A number, and whether it has a percent sign.
@@ -55,9 +57,15 @@ fn claimed(answer: &str) -> Option<Quantity> {
     }
     let result = ["=", " is ", ": "].iter().find_map(|link| {
         let (before, result) = text.rsplit_once(link)?;
-        if is_hedged(before) { None } else { quantity(result) }
+        if is_hedged(before) || is_condition(before) { None } else { quantity(result) }
     });
     result.or_else(|| sentence(text)).or_else(|| conclusion(text)).or_else(|| before_explanation(text))
+}
+
+/// Whether a text says under which condition the rest holds: "2x + 1 where x is 3" doesn't claim 3.
+pub(super) fn is_condition(text: &str) -> bool {
+    const CONDITIONS: [&str; 6] = ["where", "when", "whenever", "given", "assuming", "suppose"];
+    words(text).any(|word| CONDITIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// The only number after the last "so" of a sentence: "9 eggs at $2 each, so she makes $18".
@@ -83,10 +91,41 @@ fn sentence(text: &str) -> Option<Quantity> {
     if text.split(|c: char| !c.is_alphanumeric()).any(|word| SCALES.contains(&word)) {
         return None;
     }
+    if is_operand(text) {
+        return None;
+    }
     let percent = text.matches('%').count();
     let without_sign = text.replace('%', "");
     let number = claimed_number(if percent == 1 { &without_sign } else { text })?;
     Some(Quantity { value: number_ratio(&number)?, percent: percent == 1 })
+}
+
+/// Whether a number of a sentence is what something is computed from: "twice 3", "the opposite of 3", "3 squared".
+fn is_operand(text: &str) -> bool {
+    const OPERATIONS: [&str; 13] = [
+        "twice",
+        "double",
+        "triple",
+        "half",
+        "third",
+        "quarter",
+        "opposite",
+        "inverse",
+        "reciprocal",
+        "square",
+        "cube",
+        "root",
+        "factorial",
+    ];
+    let words: Vec<&str> = words(text).collect();
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    (0..words.len()).filter(|at| is_number(&words[*at])).any(|at| {
+        let before = words[..at].iter().rev().find(|word| !["of", "the", "a"].contains(word));
+        let is_direct = at.checked_sub(1).is_none_or(|before| !["the", "a"].contains(&words[before]));
+        let changed =
+            before.is_some_and(|word| OPERATIONS.contains(&word.to_lowercase().as_str())) && is_direct;
+        changed || words.get(at + 1).is_some_and(|word| changes_number(word))
+    })
 }
 
 /// LaTeX, currency and units removed as far as they aren't part of the number.
@@ -307,10 +346,7 @@ impl Reader<'_> {
 
     /// Whether what is left can be a unit: words without digits, doubts and arithmetic.
     fn is_unit(&self) -> bool {
-        const DOUBTS: [&str; 12] = [
-            "or", "to", "and", "million", "thousand", "billion", "dozen", "hundred", "plus", "minus",
-            "times", "k",
-        ];
+        const DOUBTS: [&str; 4] = ["or", "to", "and", "k"];
         let rest = self.rest;
         if rest.is_empty() {
             return true;
@@ -321,7 +357,7 @@ impl Reader<'_> {
             && !rest.contains(|c: char| c.is_ascii_digit() || "+*/^=<>?%√\\:,;.".contains(c))
             && !rest.starts_with(" - ")
             && !is_hedged(rest)
-            && !rest.split(|c: char| !c.is_alphanumeric()).any(|word| DOUBTS.contains(&word))
+            && !words(rest).any(|word| DOUBTS.contains(&word) || changes_number(word))
     }
 }
 

@@ -126,3 +126,18 @@ fn row_scorer_overrides_the_scorer_of_the_dataset() {
     assert_eq!(names, ["numeric", "exact"]);
     assert_eq!(dataset.tasks()[0].version(), version);
 }
+
+#[test]
+fn chosen_scorer_is_obeyed_unless_only_some_questions_have_options() {
+    let with_options = r#"{"input": "a?", "target": "7", "options": ["7", "8"]}"#;
+    let without = r#"{"input": "b?", "target": "7"}"#;
+    let names = |lines: &str, scorer: &str| {
+        let dataset = Dataset::parse("mine", lines).unwrap().with_scorer(scorer.parse().unwrap());
+        dataset.items().map(|item| item.test.scorer.unwrap().name()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(with_options, "numeric"), ["numeric"]);
+    assert_eq!(names(with_options, "choice"), ["choice"]);
+    let mixed = format!("{with_options}\n{without}");
+    assert_eq!(names(&mixed, "numeric"), ["choice", "numeric"]);
+    assert_eq!(names(&mixed, "exact"), ["exact", "exact"]);
+}

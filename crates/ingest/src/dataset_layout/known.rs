@@ -25,18 +25,27 @@ pub(super) struct KnownLayout {
     /// Rewrites a row before its fields are read.
     pub(super) prepare: Option<fn(&mut Map<String, Value>)>,
     pub(super) target: Option<TargetRule>,
+    /// Where targets are numbers of options: the number of the first one.
+    pub(super) first_option: Option<usize>,
     /// What else happens to the rows.
     pub(super) detail: Option<&'static str>,
 }
 
-const PLAIN: KnownLayout =
-    KnownLayout { name: "", fields: &[], is: |_| false, prepare: None, target: None, detail: None };
+const PLAIN: KnownLayout = KnownLayout {
+    name: "",
+    fields: &[],
+    is: |_| false,
+    prepare: None,
+    target: None,
+    first_option: None,
+    detail: None,
+};
 
 /// The column names of an MMLU file without a header row.
 const MMLU_COLUMNS: [&str; 6] = ["question", "A", "B", "C", "D", "answer"];
 
 /// In this order: a layout with more fields comes before one that has a part of them.
-static KNOWN: [KnownLayout; 26] = [
+static KNOWN: [KnownLayout; 27] = [
     KnownLayout {
         name: "BIG-bench",
         fields: &[("input", "input"), ("options", "options"), ("target", "target")],
@@ -49,7 +58,7 @@ static KNOWN: [KnownLayout; 26] = [
         fields: &[("input", "question"), ("target", "answer")],
         is: |survey| {
             survey.has(&["question", "answer"])
-                && survey.all("answer", |answer| answer.as_str().is_some_and(|text| text.contains("####")))
+                && survey.most("answer", |answer| answer.as_str().is_some_and(|text| text.contains("####")))
         },
         target: Some(TargetRule::AfterHashes),
         detail: Some("target after ####"),
@@ -66,7 +75,7 @@ static KNOWN: [KnownLayout; 26] = [
         fields: &[("input", "problem"), ("target", "solution"), ("category", "type")],
         is: |survey| {
             survey.has(&["problem", "solution"])
-                && survey.all("solution", |text| text.as_str().is_some_and(|text| text.contains(r"\boxed")))
+                && survey.most("solution", |text| text.as_str().is_some_and(|text| text.contains(r"\boxed")))
         },
         target: Some(TargetRule::Boxed),
         detail: Some(r"target in the last \boxed{…}"),
@@ -93,6 +102,7 @@ static KNOWN: [KnownLayout; 26] = [
             ("category", "subject"),
         ],
         is: |survey| survey.has(&["question", "choices", "answer"]) && survey.all("choices", has_list),
+        first_option: Some(0),
         ..PLAIN
     },
     KnownLayout {
@@ -137,7 +147,7 @@ static KNOWN: [KnownLayout; 26] = [
         ..PLAIN
     },
     KnownLayout {
-        name: "RACE or LogiQA",
+        name: "RACE",
         fields: &[
             ("input", "question"),
             ("context", "article"),
@@ -145,6 +155,18 @@ static KNOWN: [KnownLayout; 26] = [
             ("target", "answer"),
         ],
         is: |survey| survey.has(&["article", "question", "options", "answer"]),
+        ..PLAIN
+    },
+    KnownLayout {
+        name: "LogiQA",
+        fields: &[
+            ("input", "query"),
+            ("context", "context"),
+            ("options", "options"),
+            ("target", "correct_option"),
+        ],
+        is: |survey| survey.has(&["query", "options", "correct_option"]),
+        first_option: Some(0),
         ..PLAIN
     },
     KnownLayout {
@@ -174,18 +196,21 @@ static KNOWN: [KnownLayout; 26] = [
         name: "HellaSwag",
         fields: &[("input", "ctx"), ("options", "endings"), ("target", "label")],
         is: |survey| survey.has(&["ctx", "endings", "label"]),
+        first_option: Some(0),
         ..PLAIN
     },
     KnownLayout {
         name: "WinoGrande",
         fields: &[("input", "sentence"), ("options", "option1+option2"), ("target", "answer")],
         is: |survey| survey.has(&["sentence", "option1", "option2", "answer"]),
+        first_option: Some(1),
         ..PLAIN
     },
     KnownLayout {
         name: "PIQA",
         fields: &[("input", "goal"), ("options", "sol1+sol2"), ("target", "label")],
         is: |survey| survey.has(&["goal", "sol1", "sol2", "label"]),
+        first_option: Some(0),
         ..PLAIN
     },
     KnownLayout {
@@ -197,6 +222,7 @@ static KNOWN: [KnownLayout; 26] = [
             ("target", "label"),
         ],
         is: |survey| survey.has(&["question", "answerA", "answerB", "answerC", "label"]),
+        first_option: Some(1),
         ..PLAIN
     },
     KnownLayout {

@@ -5,6 +5,9 @@ use std::path::Path;
 use super::{OpenError, file_name, list};
 use crate::IngestError;
 
+/// The filter of lm-eval tasks that have none: there is nothing to choose.
+pub(super) const NO_FILTER: &str = "none";
+
 /// Sorted and without duplicates.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut names: Vec<String> = names.cloned().collect();
@@ -13,8 +16,8 @@ pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Strin
     names
 }
 
-/// The first wanted name that a log has, or its only one. `what` is the name of the option: `metric`, `filter` or
-/// `scorer`.
+/// The first wanted name that a log has; if none is wanted, its only one. `what` is the name of the option: `metric`,
+/// `filter` or `scorer`.
 pub(super) fn choose(
     path: &Path,
     task: &str,
@@ -26,7 +29,14 @@ pub(super) fn choose(
         return Ok(wanted.clone());
     }
     match available {
-        [only] => Ok(only.clone()),
+        [only] if wanted.is_empty() || only == NO_FILTER => Ok(only.clone()),
+        [only] => Err(OpenError::Unusable(IngestError::file(
+            path,
+            format!(
+                "`{task}` has no {}, only the {what} `{only}`; add `--{what} {only}` to import it, too",
+                wanted.iter().map(|name| format!("`--{what} {name}`")).collect::<Vec<_>>().join(" or ")
+            ),
+        ))),
         several => Err(OpenError::Choice(IngestError::file(
             path,
             format!(

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use self::archive::Archive;
 use self::header::Header;
 use self::sample::{ChosenScore, Sample};
-use self::split::Split;
+use self::split::{JsonKind, Split};
 use super::batches::{ReadEnd, SampleSink, read_batches};
 use super::choose::{RunName, check_wanted, choose, distinct, first_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
@@ -50,8 +50,22 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log
         // Other tools write `.json` too, so those that are not logs are ignored.
         let is_given = paths.contains(&path);
         let is_index = INDEXES.contains(&file_name(&path).as_str());
-        if has_extension(&file_name(&path), "json") && !is_given && !is_index && !split::is_log(&path) {
-            continue;
+        if has_extension(&file_name(&path), "json") && !is_given && !is_index {
+            match JsonKind::of(&path) {
+                JsonKind::Log => {}
+                JsonKind::Other => continue,
+                JsonKind::Damaged => {
+                    let damaged = || {
+                        let problem = "not a log: empty, cut off at the start or not JSON; copy it again";
+                        Err(IngestError::file(&path, problem).into())
+                    };
+                    opened.add(
+                        &path,
+                        check_not_pointer(&path).map_err(OpenError::from).and_then(|()| damaged()),
+                    )?;
+                    continue;
+                }
+            }
         }
         let log = Log::open(&path, options, &mut opened.notes);
         opened.add(&path, log)?;
@@ -85,7 +99,7 @@ impl Log {
     fn open(path: &Path, options: &LogOptions, notes: &mut Vec<String>) -> Result<Option<Self>, OpenError> {
         check_not_pointer(path)?;
         let is_zip = archive::is_zip(path)?;
-        let is_json = !is_zip && split::is_log(path);
+        let is_json = !is_zip && JsonKind::of(path) == JsonKind::Log;
         if !is_zip && !is_json && INDEXES.contains(&file_name(path).as_str()) {
             return Err(IngestError::file(path, "an index of logs, and not a log").into());
         }

@@ -9,7 +9,7 @@ mod results;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use self::line::Line;
 use self::results::Results;
 use super::batches::{ReadEnd, SampleSink, read_batches};
-use super::choose::{RunName, check_wanted, choose, distinct, first_only};
+use super::choose::{NO_FILTER, RunName, check_wanted, choose, distinct, first_only};
 use super::sample::{LogInfo, LogSample, SampleResult};
 use super::score::Threshold;
 use super::{LogOptions, OpenError, Opened, check_not_pointer, file_name, find, list, max_sample_bytes};
@@ -27,8 +27,6 @@ use crate::{IngestError, Progress};
 use reasonscape_limits::{check_json, read_line};
 
 const TOOL: &str = "lm-eval";
-/// The filter of lines that name none.
-const NO_FILTER: &str = "none";
 /// Maximum bytes and lines of a batch.
 const BATCH_BYTES: usize = 8 << 20;
 const BATCH_LINES: usize = 2_048;
@@ -58,10 +56,12 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log
     let mut results: BTreeMap<PathBuf, Arc<Results>> = BTreeMap::new();
     let mut opened = Opened::new();
     let mut results_found = Vec::new();
+    let mut runs = HashSet::new();
     for path in found {
         let name = file_name(&path);
         if let Some((task, time)) = samples_name(&name) {
             let beside = path.with_file_name(format!("results_{time}.json"));
+            runs.insert(beside.clone());
             let log = read_once(&mut results, &beside)
                 .map_err(OpenError::from)
                 .and_then(|results| Log::open(&path, task, time, results, options).map(Some));
@@ -87,6 +87,12 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log
                  `samples_<task>_<time>.jsonl`",
             ),
         });
+    }
+    for path in results_found.iter().filter(|path| !runs.contains(*path)) {
+        opened.notes.push(format!(
+            "`{}` has no samples files; run lm-eval again with `--log_samples`",
+            path.display()
+        ));
     }
     let logs = &mut opened.logs;
     check_wanted("metric", &options.metrics, logs.iter().flat_map(|log| &log.metrics))?;

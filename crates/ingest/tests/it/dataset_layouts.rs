@@ -88,7 +88,7 @@ struct LayoutCase {
     wrong: &'static [&'static str],
 }
 
-const CASES: [LayoutCase; 26] = [
+const CASES: [LayoutCase; 37] = [
     LayoutCase {
         file: "word_problems.jsonl",
         content: r#"{"question": "Ann has 3 pens and buys 4. How many?", "answer": "She has 3 + 4 = <<3+4=7>>7.\n#### 7"}
@@ -301,6 +301,95 @@ const CASES: [LayoutCase; 26] = [
         wrong: &["You grow it"],
     },
     LayoutCase {
+        file: "stems.jsonl",
+        content: r#"{"id": "1", "question_stem": "Which is a metal?", "choices": {"text": ["wood", "iron"], "label": ["A", "B"]}, "answerKey": "B"}"#,
+        note: "looks like OpenBookQA: input=question_stem, options=choices, target=answerKey",
+        targets: &["iron"],
+        options: 2,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "articles.jsonl",
+        content: r#"{"example_id": "a", "article": "Ann likes tea.", "question": "What does Ann like?", "options": ["milk", "tea"], "answer": "B"}"#,
+        note: "looks like RACE: input=question, context=article, target=answer",
+        targets: &["tea"],
+        options: 2,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "logic.jsonl",
+        content: r#"{"context": "All cats purr.", "query": "What follows?", "options": ["Tom barks", "Tom purrs", "None"], "correct_option": 1}"#,
+        note: "looks like LogiQA: input=query, target=correct_option",
+        targets: &["Tom purrs"],
+        options: 3,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "clinic.jsonl",
+        content: r#"{"id": "m1", "question": "Which is an organ?", "opa": "tea", "opb": "heart", "opc": "shoe", "opd": "lamp", "cop": 1, "subject_name": "Anatomy"}
+{"id": "m2", "question": "Which is a bone?", "opa": "rib", "opb": "lung", "opc": "eye", "opd": "skin", "cop": 0, "subject_name": "Anatomy"}"#,
+        note: "looks like MedMCQA: input=question, options=opa+opb+opc+opd, target=cop, category=subject_name",
+        targets: &["heart", "rib"],
+        options: 4,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "goals.jsonl",
+        content: r#"{"goal": "Open a door", "sol1": "Sing to it", "sol2": "Turn the knob", "label": 1}"#,
+        note: "looks like PIQA: input=goal, options=sol1+sol2, target=label",
+        targets: &["Turn the knob"],
+        options: 2,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "social.jsonl",
+        content: r#"{"context": "Ann fell.", "question": "How does she feel?", "answerA": "hurt", "answerB": "rich", "answerC": "tall", "label": "1"}"#,
+        note: "looks like Social IQa: input=question, options=answerA+answerB+answerC, target=label",
+        targets: &["hurt"],
+        options: 3,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "pair_of_one.jsonl",
+        content: r#"{"sentence": "The cup was full, so _ was heavy.", "option1": "the cup", "option2": "the air", "answer": "1"}"#,
+        note: "looks like WinoGrande: input=sentence, options=option1+option2, target=answer",
+        targets: &["the cup"],
+        options: 2,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "truthful_choice.jsonl",
+        content: r#"{"question": "What do cats drink?", "mc1_targets": {"choices": ["Water", "Only milk", "Ink"], "labels": [1, 0, 0]}, "mc2_targets": {"choices": ["Water"], "labels": [1]}}"#,
+        note: "(options of mc1_targets in alphabetical order)",
+        targets: &["Water"],
+        options: 3,
+        wrong: &[],
+    },
+    LayoutCase {
+        file: "bodies.json",
+        content: r#"[{"ID": "chal-1", "Body": "Ann has 5 pens and 3 cups.", "Question": "How many more pens than cups?", "Equation": "( 5.0 - 3.0 )", "Answer": 2.0, "Type": "Subtraction"}]"#,
+        note: "looks like SVAMP: id=ID, input=Question, context=Body, target=Answer, category=Type",
+        targets: &["2.0"],
+        options: 0,
+        wrong: &["3", "5"],
+    },
+    LayoutCase {
+        file: "trivia.jsonl",
+        content: r#"{"question": "Where is the harbor?", "question_id": "t1", "answer": {"value": "Oslo", "aliases": ["Oslo", "Oslo, Norway"], "normalized_aliases": ["oslo"]}}"#,
+        note: "(targets from answer.value and answer.aliases)",
+        targets: &["Oslo"],
+        options: 0,
+        wrong: &["Bergen"],
+    },
+    LayoutCase {
+        file: "wrapped.json",
+        content: r#"{"version": "1.1", "data": [{"input": "6 * 7?", "target": "42"}, {"input": "6 * 6?", "target": "36"}]}"#,
+        note: "",
+        targets: &["42", "36"],
+        options: 0,
+        wrong: &["43"],
+    },
+    LayoutCase {
         file: "some_ids.jsonl",
         content: r#"{"id": "a", "input": "6 * 7?", "target": 42}
 {"input": "6 * 8?", "target": 48}"#,
@@ -453,4 +542,46 @@ fn without_recognition_rows_are_read_as_before_layouts() {
     assert!(found.notes.is_empty());
     let error = read_with(&DatasetFormat::default(), "rows.jsonl", CASES[0].content).unwrap_err();
     assert!(error.contains("missing field `input`"), "{error}");
+}
+
+#[test]
+fn solutions_without_an_answer_are_errors_of_their_lines() {
+    let hashes = |line: usize| {
+        let answer = if line == 2 { "She has seven." } else { "3 + 4 = 7\n#### 7" };
+        serde_json::json!({"question": "How many?", "answer": answer}).to_string()
+    };
+    let lines: Vec<String> = (1..=4).map(hashes).collect();
+    let error = read_with(&recognizing(), "mine.jsonl", &lines.join("\n")).unwrap_err();
+    assert_eq!(error, "line 2: the target `She has seven.` has no answer after `####`");
+    let skipping = DatasetFormat { skip_invalid: true, ..recognizing() };
+    let read = read_with(&skipping, "mine.jsonl", &lines.join("\n")).unwrap();
+    assert_eq!((read.items.len(), read.skipped[0].line), (3, 2));
+    let boxed = |line: usize| {
+        let solution = if line == 3 { "It is seven." } else { r"So $\boxed{7}$." };
+        serde_json::json!({"problem": "How many?", "solution": solution}).to_string()
+    };
+    let lines: Vec<String> = (1..=4).map(boxed).collect();
+    let error = read_with(&recognizing(), "mine.jsonl", &lines.join("\n")).unwrap_err();
+    assert_eq!(error, r"line 3: the target `It is seven.` has no `\boxed{…}`");
+}
+
+/// Where neither 0 nor the last number is a target, the numbers could begin at 0 or at 1.
+#[test]
+fn numbers_of_options_begin_where_the_layout_says_or_are_announced() {
+    let first = |lines: &str| {
+        let read = read("mine.jsonl", lines);
+        (read.items[0].test.target.clone(), read.notes.join("\n"))
+    };
+    let (target, notes) =
+        first(r#"{"sentence": "_ is wet.", "option1": "rain", "option2": "sand", "answer": "1"}"#);
+    assert_eq!(target, "rain");
+    assert!(notes.ends_with("targets are numbers of options, from 1"), "{notes}");
+    let (target, notes) = first(r#"{"input": "Which?", "options": ["rain", "sand", "snow"], "target": 1}"#);
+    assert_eq!(target, "sand");
+    assert!(notes.contains("from 0; none is 0 or the number of the last option"), "{notes}");
+    let both = r#"{"input": "Which?", "options": ["rain", "sand", "snow"], "target": 1}
+{"input": "Which?", "options": ["rain", "sand", "snow"], "target": 3}"#;
+    let (target, notes) = first(both);
+    assert_eq!(target, "rain");
+    assert!(notes.ends_with("targets are numbers of options, from 1"), "{notes}");
 }

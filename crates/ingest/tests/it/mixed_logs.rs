@@ -158,3 +158,95 @@ fn a_filter_of_the_results_that_no_line_has_is_an_error() {
     fs::write(&samples, line("")).unwrap();
     assert_eq!(read(open("strict").unwrap().iter().next().unwrap()).unwrap().len(), 1);
 }
+
+#[test]
+fn damaged_json_in_a_folder_is_listed_and_json_of_other_tools_is_not() {
+    let mixed = TempDir::new().unwrap();
+    fs::copy(folder("inspect").join("add.json"), mixed.path().join("good.json")).unwrap();
+    for (name, content) in [
+        ("empty.json", ""),
+        ("cut.json", r#"{"version": 2, "status": "succ"#),
+        ("garbage.json", "<html>"),
+        ("pointer.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+        ("list.json", "[1, 2]"),
+        ("config.json", r#"{"model": "x"}"#),
+        ("config_cut.json", r#"{"model": "#),
+    ] {
+        fs::write(mixed.path().join(name), content).unwrap();
+    }
+    let paths = [mixed.path().to_owned()];
+    let logs = Logs::open_inspect(&paths, &LogOptions::default()).unwrap();
+    assert_eq!(logs.iter().map(|log| file(log.path())).collect::<Vec<_>>(), ["good.json"]);
+    let mut listed = skipped(&logs);
+    listed.sort_unstable();
+    let damaged = "not a log: empty, cut off at the start or not JSON; copy it again";
+    assert_eq!(
+        listed,
+        [
+            ("cut.json", damaged),
+            ("empty.json", damaged),
+            ("garbage.json", damaged),
+            ("pointer.json", "a pointer of Git LFS instead of the log; run `git lfs pull`"),
+        ]
+    );
+    let strict = LogOptions { strict: true, ..LogOptions::default() };
+    assert!(Logs::open_inspect(&paths, &strict).is_err());
+}
+
+#[test]
+fn scorers_are_taken_in_the_order_of_preference() {
+    let paths = [folder("inspect").join("grade.eval"), folder("inspect").join("pick.eval")];
+    let open = |scorers: &[&str]| {
+        let scorers = scorers.iter().map(|name| (*name).to_owned()).collect();
+        Logs::open_inspect(&paths, &LogOptions { scorers, ..LogOptions::default() })
+    };
+    let means = |scorers: &[&str]| -> Vec<(String, usize)> {
+        let logs = open(scorers).unwrap();
+        let scored = |log: &Log| read(log).unwrap().iter().filter(|(score, _)| *score == 1.0).count();
+        logs.iter().map(|log| (file(log.path()).to_owned(), scored(log))).collect()
+    };
+    let near_first = means(&["several.near", "graded", "choice"]);
+    let exact_first = means(&["several.exact", "several.near", "choice"]);
+    assert_eq!(near_first.len(), 2);
+    assert_ne!(near_first[0], exact_first[0], "the first of several that a log has");
+    assert_eq!(near_first[1], exact_first[1], "the one that the other log has");
+    // A log that has none of them is listed, also if it has only one scorer.
+    let logs = open(&["graded"]).unwrap();
+    assert_eq!(logs.iter().count(), 1);
+    let [(name, reason)] = skipped(&logs)[..] else { panic!("{:?}", logs.skipped()) };
+    assert_eq!(name, "pick.eval");
+    assert!(
+        reason.ends_with(
+            "has no `--scorer graded`, only the scorer `choice`; add `--scorer choice` to import it, too"
+        ),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_filter_that_a_task_lacks_is_not_replaced_by_another() {
+    let folder = TempDir::new().unwrap();
+    let write = |task: &str, filter: &str| {
+        let line = format!(
+            r#"{{"doc_id": 0, "target": "a", "arguments": [], "resps": [["x"]], "filtered_resps": ["x"], "filter": "{filter}", "exact_match": 1}}"#
+        );
+        fs::write(folder.path().join(format!("samples_{task}_2026-01-01.jsonl")), line).unwrap();
+    };
+    for (task, filter) in [("a", "strict"), ("b", "flexible"), ("c", "none")] {
+        write(task, filter);
+    }
+    let results = r#"{"results": {"t": {}}, "config": {"model": "m"}}"#;
+    fs::write(folder.path().join("results_2026-02-02.json"), results).unwrap();
+    let options = LogOptions { filters: vec!["strict".to_owned()], ..LogOptions::default() };
+    let logs = Logs::open_lm_eval(&[folder.path().to_owned()], &options).unwrap();
+    assert_eq!(logs.iter().map(|log| log.info().task).collect::<Vec<_>>(), ["a", "c"]);
+    assert_eq!(
+        skipped(&logs),
+        [(
+            "samples_b_2026-01-01.jsonl",
+            "`b` has no `--filter strict`, only the filter `flexible`; add `--filter flexible` to import it, too"
+        )]
+    );
+    let [note] = logs.notes() else { panic!("{:?}", logs.notes()) };
+    assert!(note.contains("results_2026-02-02.json` has no samples files"), "{note}");
+}

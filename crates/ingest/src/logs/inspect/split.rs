@@ -20,23 +20,40 @@ const BEFORE_EVAL: [&str; 8] =
 /// How much of a file is searched for the first keys.
 const MAX_SEARCHED_BYTES: u64 = 1 << 20;
 
-/// Whether a file looks like a log: an object with `eval` among its first keys.
-pub(super) fn is_log(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let mut scanner =
-        Scanner { reader: BufReader::new(file.take(MAX_SEARCHED_BYTES)), at: 0, is_first: true };
-    let mut find = || -> Result<bool, ScanError> {
-        scanner.expect(b'{')?;
-        while let Some(key) = scanner.key()? {
-            match key.as_str() {
-                "eval" => return Ok(scanner.skip_space()? == Some(b'{')),
-                known if BEFORE_EVAL.contains(&known) => scanner.value(None)?,
-                _ => return Ok(false),
+/// What a `.json` file looks like from its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JsonKind {
+    /// An object with `eval` among its first keys.
+    Log,
+    /// JSON of another tool.
+    Other,
+    /// Empty, cut off before the first keys end, or not JSON.
+    Damaged,
+}
+
+impl JsonKind {
+    /// Reads the first keys of a file.
+    pub(super) fn of(path: &Path) -> Self {
+        let Ok(file) = File::open(path) else { return Self::Damaged };
+        let mut scanner =
+            Scanner { reader: BufReader::new(file.take(MAX_SEARCHED_BYTES)), at: 0, is_first: true };
+        let mut find = || -> Result<Self, ScanError> {
+            // Logs are objects; lists, texts and numbers are none.
+            if scanner.skip_space()?.is_some_and(|byte| b"[\"-0123456789tfn".contains(&byte)) {
+                return Ok(Self::Other);
             }
-        }
-        Ok(false)
-    };
-    find().unwrap_or(false)
+            scanner.expect(b'{')?;
+            while let Some(key) = scanner.key()? {
+                match key.as_str() {
+                    "eval" if scanner.skip_space()? == Some(b'{') => return Ok(Self::Log),
+                    known if BEFORE_EVAL.contains(&known) => scanner.value(None)?,
+                    _ => return Ok(Self::Other),
+                }
+            }
+            Ok(Self::Other)
+        };
+        find().unwrap_or(Self::Damaged)
+    }
 }
 
 /// A sample with a name for messages.

@@ -6,8 +6,8 @@ use super::RunsEnv;
 
 const STUDIES: usize = 1_000;
 /// Number of studies until the memory of the server is stable.
-const WARM: usize = 100;
-/// Maximum growth over the remaining studies; their questions alone are ten times as large.
+const WARM: usize = 300;
+/// Maximum growth over the remaining studies; their questions alone are eight times as large.
 const MAX_GROWTH: u64 = 16 << 20;
 
 #[test]
