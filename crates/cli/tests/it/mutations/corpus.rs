@@ -41,9 +41,12 @@ pub(super) fn files(folder: &str, extension: &str) -> Vec<Sample> {
     found
 }
 
+/// The committed corpus.
+const CORPUS: &str = "crates/cli/tests/it/mutations/corpus";
+
 /// The files of a folder of the committed corpus.
 pub(super) fn committed(folder: &str) -> Vec<Sample> {
-    files(&format!("crates/cli/tests/it/mutations/corpus/{folder}"), "*")
+    files(&format!("{CORPUS}/{folder}"), "*")
 }
 
 /// Each line of a committed file as an input of its own.
@@ -54,12 +57,9 @@ pub(super) fn lines(folder: &str) -> Vec<Sample> {
 
 /// JSON documents.
 pub(super) fn json() -> Vec<Sample> {
-    let mut samples = committed("rows");
-    samples.retain(|sample| sample.name.ends_with(".json"));
-    let jsonl = committed("rows").into_iter().chain(committed("cache"));
-    samples
-        .extend(jsonl.filter(|sample| sample.name.ends_with(".jsonl")).flat_map(|sample| each_line(&sample)));
-    samples
+    let rows = format!("{CORPUS}/rows");
+    let lines = [files(&rows, "jsonl"), committed("cache")].concat();
+    files(&rows, "json").into_iter().chain(lines.iter().flat_map(each_line)).collect()
 }
 
 fn each_line(sample: &Sample) -> Vec<Sample> {
