@@ -41,7 +41,7 @@ fn measure(criterion: &mut Criterion, group: &str, coordinates: &[(&str, &str, &
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(1));
     for (name, task, given) in coordinates {
         let task = tasks::by_name(task).expect("a built-in task");
-        let params = Params::new(task, &Json::parse(given).expect("JSON")).expect("legal coordinates");
+        let params = Params::new(task, &Json::parse(given).expect("JSON")).expect("valid parameters");
         let mut seeds = 0..;
         group.bench_function(*name, |bencher| {
             bencher.iter(|| {

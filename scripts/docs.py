@@ -6,7 +6,8 @@
   docs.py run            every command in a ```sh block of the README runs (the test command is left to CI)
   docs.py own            the README's commands for your model and your dataset work, with the simulator as the model
   docs.py test-command   prints the one test command that the README names
-  docs.py site           builds the documentation site into target/site and checks its links, anchors and external requests
+  docs.py site           builds the documentation site into target/site and checks its links, anchors, external requests, search
+                         (from disk, in a browser if REASONSCAPE_CHROMIUM names one) and dark mode
 """
 
 import html.parser
@@ -259,10 +260,49 @@ def site():
     for style in built.rglob("*.css"):
         for address in re.findall(r"""(?:url\(|@import)\s*["']?(https?:[^"')]+)""", style.read_text()):
             broken.append(f"{style.relative_to(built)}: loads `{address}` from another host")
+    broken += search_problems(built)
+    dark = 'data-md-color-media="(prefers-color-scheme: dark)" data-md-color-scheme="slate"'
+    if dark not in (built / "index.html").read_text():
+        broken.append("index.html: no dark color scheme")
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
-    print(f"{len(pages)} pages in {built}, {count} links, {len(broken)} broken")
+    print(f"{len(pages)} pages in {built}, {count} links, {len(broken)} problems")
     return 1 if broken else 0
+
+
+# What a reader searches for, and a page that has it in a heading.
+SEARCHES = {
+    "confidence interval": "coverage.html",
+    "resume": "running.html",
+    "rate limit": "running.html",
+    "pass@k": "running.html",
+    "paired test": "comparing.html",
+}
+
+
+def search_problems(built):
+    """Searches the index that pages load from disk, and the built site in a browser."""
+    index = (built / "search" / "search_index.js").read_text()
+    entries = json.loads(index.removeprefix("var __index = "))["docs"]
+    found = []
+    for words, page in SEARCHES.items():
+        titles = [entry["title"].lower() for entry in entries if entry["location"].startswith(page)]
+        if not any(words in title for title in titles):
+            found.append(f"search: no heading of {page} has `{words}`")
+    browser = os.environ.get("REASONSCAPE_CHROMIUM")
+    if not browser:
+        return found
+    for query, is_found in (("confidence", True), ("zzzxqy", False)):
+        with tempfile.TemporaryDirectory() as profile:
+            headless = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"]
+            address = f"{(built / 'tutorial.html').as_uri()}?q={query}"
+            done = subprocess.run(
+                [*headless, "--virtual-time-budget=20000", "--dump-dom", address], capture_output=True, text=True, timeout=120
+            )
+        count = len(re.findall(r'class="md-search-result__link', done.stdout))
+        if is_found != (count > 0):
+            found.append(f"search from disk: {count} results for `{query}`")
+    return found
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "reasonscape"
 # The column that a terminal of 80 columns hides is part of the README's table.
 WIDTH = "132"
+NAME = r"([\w@-]+)"
 NUMBER = r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
 
 
@@ -124,7 +125,11 @@ def figures(study):
     low, high = (whole(board["strong"]["reason_score"][key]) for key in ("ci_low", "ci_high"))
     yield "README.md", "`{} to {}` is its 95 % confidence interval", [low, high]
     yield "README.md", "published ReasonScore v2, `{} ± {}`", [whole(board["strong"]["score"][key]) for key in ("center", "margin")]
+    coverage = (ROOT / "docs" / "coverage.md").read_text()
+    designs, low, high = re.search(rf"Over {NUMBER} designs the confidence interval covers {NUMBER} to {NUMBER} %", coverage).groups()
+    yield "README.md", "({} to {} in {} simulated designs)", [low, high, designs]
     yield "docs/original-reasonscape.md", "{} points (`reasonscape suite count r12`)", [whole(suite["points"])]
+    yield "docs/original-reasonscape.md", "generators of our own, {} points |", [whole(suite["points"])]
 
     yield "docs/tutorial.md", "{} % of its responses are truncated. Of the others {} % are correct (`strong`: {} %), but its score is {} instead of {}", [
         percent(truncating["n_t"], truncating["n"]),
@@ -176,7 +181,7 @@ def figures(study):
         'For `strong` delta is {} ({} to {}), "a large effect"; at equal length correct responses differ by {} % ({} to {})'
     ), [*effect[3:], *effect[:3]]
     loop = study.note(
-        "analyze compression --by eval", rf'loop: (\w+) on (\w+) .*?: {NUMBER} bits per token over {NUMBER} tokens .*?: "([^"]*)"'
+        "analyze compression --by eval", rf'loop: {NAME} on {NAME} .*?: {NUMBER} bits per token over {NUMBER} tokens .*?: "([^"]*)"'
     )
     yield "docs/analyze.md", '`{w}` on `{w}` has one of {} bits per token over {} tokens: "{s}"', list(loop)
 
@@ -189,6 +194,10 @@ def claims(study):
     yield "README.md: the second demo sends nothing", cached == planned
     yield "README.md: cheap and specialist differ on tasks in both directions", {"better", "worse"} <= results
     yield "README.md: the overall scores of cheap and specialist don't differ significantly", pair["verdict"] == "cannot tell"
+    spots = re.search(r"Measured \[weak spots\].*?(?=A model ranks above)", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    coverage = (ROOT / "docs" / "coverage.md").read_text()
+    missing = [number for number in re.findall(r"\d+\.\d+", spots) if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", coverage)]
+    yield f"README.md: docs/coverage.md has the figures of the weak spots, not {missing}", not missing
     ranks = [row["rank_worst"] - row["rank_best"] for row in study.json("demo")["leaderboard"]]
     yield "README.md: the board has a tie", any(ranks)
     projection = study.run("analyze projection --filter base_task=arithmetic --x length").stderr
@@ -222,6 +231,11 @@ TABLES = [
 ]
 
 
+def is_same(a, b):
+    """Whether two cells name the same, in any version of a task: `sort` and `sort@2`."""
+    return re.sub(r"@\d+", "", a) == re.sub(r"@\d+", "", b)
+
+
 def demo_table(study, text):
     """The README's block with the leaderboard as the demo prints it."""
     printed = re.match(r"┌.*?└[^\n]*\n", study.first.stdout, re.DOTALL)[0]
@@ -241,7 +255,7 @@ def with_table(text, page, heading, rows, keys):
         if keys:
             named = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
             wanted = [{key: row[header.index(key)] for key in keys} for row in named]
-            found = [next((row for row in rows if all(row[key] == value for key, value in want.items())), None) for want in wanted]
+            found = [next((row for row in rows if all(is_same(row[key], want[key]) for key in want)), None) for want in wanted]
             if None in found:
                 return text, f"{page}: `{heading}` has a row that the command doesn't print: {wanted[found.index(None)]}"
         else:
@@ -253,7 +267,7 @@ def with_table(text, page, heading, rows, keys):
 
 
 def with_sentence(text, page, words, values):
-    kinds = {"{}": NUMBER, "{w}": r"(\w+)", "{s}": r"([^\"]*)"}
+    kinds = {"{}": NUMBER, "{w}": NAME, "{s}": r"([^\"]*)"}
     parts = re.split(r"(\{[ws]?\})", words)
     pattern = "".join(kinds.get(part) or r"\s+".join(map(re.escape, part.split(" "))) for part in parts)
     found = re.search(pattern, text)

@@ -91,7 +91,7 @@ SAME = {"opened-study-trials": "trials", "from-export-trials": "trials", "opened
 SENTENCES = {"finding", "sentence", "text", "hovertext", "warnings"}
 # Names of series in charts, renamed since the first version.
 CHART_NAMES = {"name", "legendgroup", "offsetgroup"}
-TERMS = {"right": "correct", "wrong": "incorrect", "cut off": "truncated", "still thinking": "no answer yet"}
+TERMS = {"right": "correct", "wrong": "incorrect", "cut off": "truncated", "still thinking": "no answer yet"}  # wording: allow
 TRIAL_COLUMNS = "eval_id, base_task, params, index, repeat"
 
 

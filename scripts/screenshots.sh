@@ -11,11 +11,11 @@ browser=${browser%%$'\n'*}
 work=$(mktemp -d)
 processes=()
 trap 'kill "${processes[@]}" 2>/dev/null; rm -rf "$work"' EXIT
-# wait_for FILE: until something stands in it.
-wait_for() { for _ in $(seq 300); do if [[ -s $1 ]]; then return; fi; sleep 0.1; done; echo "error: nothing comes" >&2; exit 1; }
+# wait_for FILE: until it isn't empty.
+wait_for() { for _ in $(seq 300); do if [[ -s $1 ]]; then return; fi; sleep 0.1; done; echo "error: \`$1\` stays empty" >&2; exit 1; }
 
 "$program" demo --quiet --dir "$work/demo" >/dev/null
-# The landscape of one task, which `quick` has three points of and `r12` a whole grid.
+# Accuracy over two parameters needs a grid of points: `quick` has three points per task, `r12` about ninety.
 "$program" simulate --port 0 --suite r12 --count 32 --quiet >"$work/simulator" &
 processes+=($!)
 wait_for "$work/simulator"
@@ -53,11 +53,11 @@ mkdir -p docs/images
 trial=$(python3 - "$address" <<'PYTHON'
 import json, sys, urllib.request
 
-def ask(path):
+def get(path):
     return json.load(urllib.request.urlopen(sys.argv[1] + "/api/v1" + path))
 
-eval_id = next(row["eval_id"] for row in ask("/evals") if row["name"] == "truncating")
-row = ask(f"/trials?eval={eval_id}&task=sequence&status=incorrect&limit=1")["rows"][0]
+eval_id = next(row["eval_id"] for row in get("/evals") if row["name"] == "truncating")
+row = get(f"/trials?eval={eval_id}&task=sequence&status=incorrect&limit=1")["rows"][0]
 print(f"/trials/{row['eval_id']}/{row['base_task']}/{row['point']}/{row['index']}")
 PYTHON
 )
@@ -70,7 +70,7 @@ shot trial "$address$trial"
 shot forensics "$address/forensics" 960
 
 # A run from the browser, so that the page of runs has something to show.
-curl -sf -o /dev/null -H "Origin: $address" "$address/runs" --data-urlencode ask=suite --data-urlencode suite=quick \
+curl -sf -o /dev/null -H "Origin: $address" "$address/runs" --data-urlencode source=suite --data-urlencode suite=quick \
     --data-urlencode "models=sim-cheap" --data-urlencode "base_url=$(<"$work/simulator")" --data-urlencode count=8 \
     --data-urlencode provider=openai-chat --data-urlencode template=zero-shot-cot --data-urlencode sampler=greedy-2k
 shot plan "$address/runs/quick-1" 700

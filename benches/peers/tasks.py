@@ -1,6 +1,6 @@
 """Generators compared with reasoning-gym, one core each, at comparable settings; COMPARABLE in tasks.rs has ours.
 
-Both sides write the question and work out the answer. The peer seeds its generator anew for every item, and what it
+Both sides write the question and work out the answer. The peer seeds its generator again for every item, and what it
 keeps in `metadata` is part of its time; we leave out no prompt that the batch has shown already.
 """
 

@@ -75,7 +75,7 @@ pub struct AccuracyGridCell {
     pub n_u: u64,
     /// Truncated trials.
     pub n_t: u64,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Sum over completed trials of the chance that a blind guess is correct.
@@ -109,7 +109,7 @@ pub struct AxisSelection<'a> {
     pub x: Option<&'a str>,
     /// The vertical parameter, for a surface.
     pub y: Option<&'a str>,
-    /// Whether two parameters are wanted.
+    /// Whether the grid has two parameters.
     pub is_surface: bool,
 }
 

@@ -312,7 +312,7 @@ fn row(
         let values: Vec<f64> = with_outcome.filter_map(value).collect();
         Ok(if values.is_empty() { None } else { Some(Sample::new(values)?) })
     };
-    // Samples of one problem are alike; the regression clusters by itself.
+    // Samples of one problem are correlated; the regression clusters them itself.
     let confidence = level.with_design_effect(bits_design_effect(units));
     let mut stats = Vec::new();
     let mut samples = Vec::new();

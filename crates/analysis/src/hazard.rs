@@ -132,7 +132,7 @@ pub async fn hazard(
 fn row(group: TrialGroup, options: HazardOptions) -> Result<HazardRow, PointsError> {
     let trials: Vec<(u64, Outcome)> =
         group.with_tokens().map(|(tokens, status, _)| (tokens, status)).collect();
-    // Samples of one problem are alike in their length and in their outcome; the larger design effect holds for both.
+    // Samples of one problem are correlated in length and in outcome; the larger design effect is used for both.
     let problems = group.problems_with_tokens();
     let design_effect = |value: &dyn Fn(&(u64, Outcome)) -> f64| {
         if problems.is_empty() {

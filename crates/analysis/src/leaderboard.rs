@@ -81,9 +81,9 @@ pub struct ScoreRow {
     pub tasks: BTreeMap<String, TaskScore>,
     /// Mean tokens of a completion.
     pub tokens_mean: Option<f64>,
-    /// The proportion of truncated trials; null where the log does not say which were truncated.
+    /// The proportion of truncated trials; null where the log has no reasons why responses ended.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The v2 score for each 1,000 tokens of a mean completion.

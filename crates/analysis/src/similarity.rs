@@ -22,7 +22,7 @@ const SEED: i128 = 42;
 pub struct ModelClusters {
     /// The tasks of a profile.
     pub tasks: Vec<String>,
-    /// The evaluations, similar ones beside each other.
+    /// The evaluations, similar ones next to each other.
     pub members: Vec<ClusteredModel>,
     /// The merges, the nearest first.
     pub merges: Vec<ClusterMerge>,

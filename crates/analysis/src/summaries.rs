@@ -33,9 +33,9 @@ pub struct EvalSummary {
     pub missing: u64,
     /// Points of its tasks that only other evaluations have.
     pub missing_points: u64,
-    /// The proportion of truncated trials; null where the log does not say which were truncated.
+    /// The proportion of truncated trials; null where the log has no reasons why responses ended.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Mean tokens of a completion.
@@ -110,9 +110,9 @@ pub struct TaskSummary {
     pub g: f64,
     /// Planned trials without an answer.
     pub missing: u64,
-    /// The proportion of truncated trials; null where the log does not say which were truncated.
+    /// The proportion of truncated trials; null where the log has no reasons why responses ended.
     pub truncation_rate: Option<f64>,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// Mean tokens of a completion.
@@ -215,7 +215,7 @@ pub struct PointSummary {
     pub g: f64,
     /// Planned trials without an answer.
     pub missing: u64,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
     /// The proportion of correct answers.

@@ -98,7 +98,7 @@ pub struct ThresholdCurve {
     pub intercept: f64,
     /// Slope on the logit scale.
     pub slope: f64,
-    /// Whether intercept and slope have finite estimates; otherwise they only stand for a steep curve.
+    /// Whether intercept and slope have finite estimates; otherwise they only describe a steep curve.
     pub is_finite: bool,
     /// The p-value of the slope.
     pub slope_p: f64,

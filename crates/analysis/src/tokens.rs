@@ -189,7 +189,7 @@ fn budget_outcome(
     }
 }
 
-/// The number of tokens within which this proportion of the correct answers came. Correct answers are never truncated, so
+/// The number of tokens within which this proportion of the correct answers arrived. Correct answers are never truncated, so
 /// it is a plain quantile.
 fn sufficient_budget(
     trials: &[BudgetTrial],

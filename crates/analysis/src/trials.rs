@@ -46,7 +46,7 @@ pub struct TrialGroupName {
     pub base_task: Option<String>,
     /// The same as `base_task`.
     pub task: Option<String>,
-    /// Whether the log says which answers were truncated; absent if it does.
+    /// Whether it is known which responses were truncated; absent if it is.
     #[serde(skip_serializing_if = "is_known")]
     pub truncation_known: bool,
 }

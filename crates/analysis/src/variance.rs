@@ -1,4 +1,4 @@
-//! Where the variance of accuracy comes from: different problems, or different samples of the same problem.
+//! The sources of the variance of accuracy: different problems, or different samples of the same problem.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub struct VarianceRow {
     pub samples: u64,
     /// The proportion of correct trials; the interval counts the samples of one problem as one cluster.
     pub accuracy: IntervalEstimate,
-    /// Where the variance comes from; null without a problem with several samples.
+    /// The sources of the variance; null without a problem with several samples.
     pub split: Option<VarianceParts>,
     /// pass@k and pass^k, for powers of two and the largest number of samples.
     pub pass: Vec<PassRow>,

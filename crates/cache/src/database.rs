@@ -86,7 +86,7 @@ pub(crate) enum Access {
     Read,
     /// For reading from a read-only medium, where SQLite can't create its auxiliary files.
     Immutable,
-    /// For reading beside other processes, without changing any file.
+    /// For reading while other processes write, without changing any file.
     Untouched,
 }
 

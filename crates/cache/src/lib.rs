@@ -95,7 +95,7 @@ impl Cache {
         let access = match database::open(path, Access::Read) {
             Ok(_) => Access::Read,
             // Where SQLite can't create its auxiliary files, such as on a full disk, no other process can be writing
-            // either: read the file as it is, or with the write-ahead log that a killed process left beside it.
+            // either: read the file as it is, or with the write-ahead log that a killed process left next to it.
             Err(
                 error @ (CacheError::ReadOnly { .. }
                 | CacheError::CannotOpen { .. }

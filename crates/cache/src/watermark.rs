@@ -69,7 +69,7 @@ impl Reader {
         Ok(Watermark { last, received_ms, entries: self.count()? })
     }
 
-    /// Number of entries lost since the watermark: those that are gone without having been pruned.
+    /// Number of entries lost since the watermark: those that disappeared without being pruned.
     ///
     /// # Errors
     /// A [`CacheError`] if the file can't be read.

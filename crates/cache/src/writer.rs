@@ -146,7 +146,7 @@ impl Writer {
     }
 
     /// Like [`Writer::store`], in two steps: the future resolves once the entry is committed, and its result waits for the
-    /// sync. `usage` is what the response reports, kept beside it. To limit how many responses a killed process can lose, send the next request after the first step.
+    /// sync. `usage` is what the response reports, and is stored with it. To limit how many responses a killed process can lose, send the next request after the first step.
     ///
     /// # Errors
     /// A [`CacheError`] if it could not be written; its claim is then kept.
@@ -179,7 +179,7 @@ impl Writer {
         async move { writer.send(|reply| Command::Claim(ids, reply)).await }
     }
 
-    /// Releases claims of requests that failed for good, so that others may try.
+    /// Releases claims of requests that failed permanently, so that others may try.
     ///
     /// # Errors
     /// A [`CacheError`] if the release could not be written; the claims are then held until this writer ends.

@@ -59,9 +59,10 @@ enum AnalyzeSubcommand {
     Modes(modes::Modes),
     Projection(projection::Projection),
     Surface(surface::Surface),
-    // The former name still works.
-    #[command(alias = "frontier")]
     Threshold(threshold::Threshold),
+    /// Former name of `threshold`.
+    #[command(hide = true)]
+    Frontier(threshold::Threshold), // wording: allow
     Cluster(cluster::Cluster),
     Similarity(similarity::Similarity),
     Spectrum(spectrum::Spectrum),
@@ -86,6 +87,10 @@ impl AnalyzeCommand {
                 AnalyzeSubcommand::Projection(projection) => projection.run(global).await,
                 AnalyzeSubcommand::Surface(surface) => surface.run(global).await,
                 AnalyzeSubcommand::Threshold(threshold) => threshold.run(global).await,
+                AnalyzeSubcommand::Frontier(threshold) => {
+                    global.note("`analyze frontier` is now `analyze threshold`"); // wording: allow
+                    threshold.run(global).await
+                }
                 AnalyzeSubcommand::Cluster(cluster) => cluster.run(global).await,
                 AnalyzeSubcommand::Similarity(similarity) => similarity.run(global).await,
                 AnalyzeSubcommand::Spectrum(spectrum) => spectrum.run(global).await,
@@ -114,6 +119,7 @@ pub(super) fn renamed_subcommand_hint(error: &clap::Error) -> Option<String> {
     let analyze = AnalyzeSubcommand::augment_subcommands(clap::Command::new("analyze"));
     let analysis = match name.as_str() {
         "leaderboard" => "scores",
+        "frontier" => "threshold", // wording: allow
         name => analyze.find_subcommand(name)?.get_name(),
     };
     Some(format!("unrecognized subcommand `{name}`; did you mean `reasonscape analyze {analysis}`?"))

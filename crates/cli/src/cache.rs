@@ -20,6 +20,10 @@ use crate::error::CliError;
 /// request.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Examples:\n  reasonscape cache stats my-study\n  reasonscape cache export my-study -o part.jsonl\n  \
+                  reasonscape cache prune my-study --model old-model --dry-run"
+)]
 pub(super) struct CacheCommand {
     #[command(subcommand)]
     action: Action,
@@ -27,9 +31,13 @@ pub(super) struct CacheCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Show the number and size of the entries, by model
+    /// Show the number and size of the entries by model, and what the cache has saved
+    #[command(
+        after_help = "Examples:\n  reasonscape cache stats my-study\n  reasonscape cache stats my-study --format json"
+    )]
     Stats(CacheArgs),
     /// Check the database and every entry; exits with 1 if anything is damaged
+    #[command(after_help = "Example:\n  reasonscape cache verify my-study")]
     Verify(CacheArgs),
     Export(transfer::Export),
     Import(transfer::Import),

@@ -26,7 +26,7 @@ const MAX_NAMES: usize = 6;
 /// Check a study: endpoints, API keys, model names, cache and disk space
 ///
 /// Lists the models of each endpoint, which costs nothing, and optionally sends each model one short request with the
-/// settings of a run. Every problem is reported with a fix, and the exit code is 1.
+/// settings of a run. Problems are reported with a fix; the exit code is then 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape doctor my-study\n  reasonscape doctor my-study --request")]
 pub(super) struct Doctor {
@@ -34,8 +34,11 @@ pub(super) struct Doctor {
     #[arg(value_name = "STUDY", default_value = ".")]
     study: PathBuf,
     /// Also send each model one short request; this is the only check that may cost something.
-    #[arg(long, alias = "ask")] // wording: allow
+    #[arg(long)]
     request: bool,
+    /// Former name of `--request`.
+    #[arg(long, hide = true)]
+    ask: bool, // wording: allow
 }
 
 /// The result of a check.
@@ -59,6 +62,10 @@ struct Check {
 
 impl Doctor {
     pub(super) fn run(self, global: Global) -> Result<(), CliError> {
+        if self.ask {
+            global.note("`--ask` is now `--request`"); // wording: allow
+        }
+        let request = self.request || self.ask;
         let folder = study_folder(&self.study)?;
         let mut checks = Checks::default();
         match Study::load(&self.study) {
@@ -74,8 +81,8 @@ impl Doctor {
                     checks.key(eval);
                     for base_url in &eval.base_urls {
                         // Evaluations of one model differ in request settings, which only the test request checks.
-                        if self.request || seen.insert((base_url.clone(), eval.model.clone())) {
-                            checks.endpoint(eval, base_url, self.request);
+                        if request || seen.insert((base_url.clone(), eval.model.clone())) {
+                            checks.endpoint(eval, base_url, request);
                         }
                     }
                 }

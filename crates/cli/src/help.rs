@@ -17,7 +17,8 @@ enum Text {
     Sections(&'static [(&'static str, &'static str)]),
 }
 
-/// Texts by the name that they are asked for, with what they are about. `docs/README.md` lists the pages.
+/// Texts by topic, with a description. `docs/README.md` lists the pages. A topic that is also a command is printed below
+/// the help of that command.
 const TOPICS: &[(&str, &str, Text)] = &[
     ("topics", "all pages of the documentation", Text::Page(include_str!("../docs/README.md"))),
     (
@@ -83,12 +84,18 @@ const TOPICS: &[(&str, &str, Text)] = &[
     ("datasets", "evaluate your own dataset", Text::Page(include_str!("../docs/datasets.md"))),
     ("scoring", "how answers are compared with targets", Text::Page(include_str!("../docs/scoring.md"))),
     ("analyses", "leaderboards, comparisons, parameter plots, forensics", Text::Page(ANALYSES)),
+    ("tasks", "the tasks and their parameters", Text::Page(include_str!("../docs/tasks.md"))),
     ("data", "files, columns and SQL", Text::Page(include_str!("../docs/data.md"))),
     ("logs", "import Inspect and lm-eval logs, export trials", Text::Page(include_str!("../docs/import.md"))),
     (
-        "zeta",
-        "metrics: accuracy, calibration, majority vote, reasoning, tokens",
+        "metrics",
+        "accuracy, calibration, majority vote, reasoning, tokens",
         Text::Page(include_str!("../docs/metrics.md")),
+    ),
+    (
+        "metrics-steps",
+        "how arithmetic in the reasoning is checked",
+        Text::Page(include_str!("../docs/metrics-steps.md")),
     ),
     ("browser", "web pages, HTTP API and access control", Text::Page(include_str!("../docs/serve.md"))),
     ("simulator", "simulated models of known skill", Text::Page(include_str!("../docs/simulator.md"))),
@@ -105,16 +112,15 @@ const TOPICS: &[(&str, &str, Text)] = &[
     ),
 ];
 
-/// Pages that are printed below the help of the command with the same name.
-const COMMAND_PAGES: &[(&str, &str)] =
-    &[("metrics", include_str!("../docs/metrics.md")), ("tasks", include_str!("../docs/tasks.md"))];
+/// Former names of topics.
+const FORMER_TOPICS: &[(&str, &str)] = &[("zeta", "metrics")]; // wording: allow
 
 /// Most sections that a search lists.
 const MAX_SECTIONS: usize = 12;
 
 /// Show the help of a command, or a guide
 ///
-/// Words that are neither a command nor a topic are searched for in the headings of the documentation, then in its text.
+/// Words that name neither a command nor a topic are searched for in the headings of the documentation, then in its text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  reasonscape help analyze scores\n  reasonscape help why\n  \
     reasonscape help reasonscore\n  reasonscape help paired test")]
@@ -131,56 +137,71 @@ impl Help {
         if self.words.is_empty() {
             return print_text(&format!("{}\n{}", command.render_long_help(), topic_list()));
         }
+        let topic = self.topic();
         let mut found = &mut command;
         for (index, word) in self.words.iter().enumerate() {
-            if index == 0
-                && let Some((.., text)) = TOPICS.iter().find(|(name, ..)| name == word)
-            {
-                return print_text(&text.to_markdown());
+            if found.find_subcommand(word).is_some() {
+                found = found.find_subcommand_mut(word).expect("found above");
+                continue;
             }
-            found = match found.find_subcommand(word) {
-                Some(_) => found.find_subcommand_mut(word).expect("found above"),
-                None if index == 0 => {
-                    return self
-                        .search()
-                        .ok_or(unknown_topic_error(found, word, true))
-                        .and_then(|text| print_text(&text));
-                }
-                None => return Err(unknown_topic_error(found, word, false)),
-            };
+            if let Some(topic) = topic {
+                return print_text(&topic.to_markdown());
+            }
+            let error = unknown_topic_error(found, word, index == 0);
+            // `analyze score` is more likely a typo than a search.
+            if index > 0 && closest_subcommand(found, word).is_some() {
+                return Err(error);
+            }
+            return self.search().ok_or(error).and_then(|text| print_text(&text));
         }
         let help = found.render_long_help().to_string();
-        match COMMAND_PAGES.iter().find(|(name, _)| self.words == [*name]) {
-            Some((_, page)) => print_text(&format!("{}\n\n{page}", help.trim_end())),
+        match topic {
+            Some(topic) => print_text(&format!("{}\n\n{}", help.trim_end(), topic.to_markdown())),
             None => print_text(&help),
         }
+    }
+
+    /// The topic that the words name.
+    fn topic(&self) -> Option<Text> {
+        let [word] = self.words.as_slice() else { return None };
+        let current =
+            FORMER_TOPICS.iter().find(|(former, _)| former == word).map_or(word.as_str(), |(_, name)| name);
+        TOPICS.iter().find(|(name, ..)| *name == current).map(|(.., text)| *text)
     }
 }
 
 impl Help {
-    /// The sections whose heading contains the words, and those whose text does, as a list of topics.
+    /// The sections with these words, as a list of topics: those with the phrase in their heading, else with all words in
+    /// it, else with the phrase in their text, else with all words in topic, heading or text.
     fn search(&self) -> Option<String> {
-        let phrase = self.words.join(" ").to_lowercase();
-        let [mut by_heading, mut by_text]: [Vec<(&str, &str)>; 2] = Default::default();
+        let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
+        let phrase = words.join(" ");
+        let has_words = |text: &str| words.iter().all(|word| text.contains(word.as_str()));
+        let mut by_match: [Vec<(&str, &str)>; 4] = Default::default();
         let topics = TOPICS.iter().filter_map(|(topic, _, text)| match text {
             Text::Page(page) if *topic != "topics" => Some((*topic, *page)),
             _ => None,
         });
-        for (topic, page) in COMMAND_PAGES.iter().copied().chain(topics) {
+        for (topic, page) in topics {
             for (heading, body) in sections(page) {
-                let found = if heading.to_lowercase().contains(&phrase) {
-                    &mut by_heading
-                } else if body.to_lowercase().contains(&phrase) {
-                    &mut by_text
+                let (title, text) = (heading.to_lowercase(), body.to_lowercase());
+                let rank = if title.contains(&phrase) {
+                    0
+                } else if has_words(&title) {
+                    1
+                } else if text.contains(&phrase) {
+                    2
+                } else if has_words(&format!("{topic} {title} {text}")) {
+                    3
                 } else {
                     continue;
                 };
-                if !found.iter().any(|(_, other)| *other == heading) {
-                    found.push((topic, heading));
+                if !by_match[rank].iter().any(|(_, other)| *other == heading) {
+                    by_match[rank].push((topic, heading));
                 }
             }
         }
-        let found = if by_heading.is_empty() { by_text } else { by_heading };
+        let found = by_match.into_iter().find(|found| !found.is_empty())?;
         let shown = &found[..found.len().min(MAX_SECTIONS)];
         let width = shown.iter().map(|(topic, _)| topic.len()).max()?;
         let lines =
@@ -246,9 +267,17 @@ fn topic_list() -> String {
     format!("Topics (`reasonscape help <TOPIC>`):\n{}", TOPICS.iter().map(line).collect::<String>())
 }
 
+fn subcommand_names(command: &clap::Command) -> Vec<&str> {
+    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
+    visible.map(clap::Command::get_name).filter(|name| *name != "help").collect()
+}
+
+fn closest_subcommand<'c>(command: &'c clap::Command, word: &str) -> Option<&'c str> {
+    closest(word, &subcommand_names(command))
+}
+
 fn unknown_topic_error(command: &clap::Command, word: &str, with_topics: bool) -> CliError {
-    let mut names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    names.retain(|name| *name != "help");
+    let mut names = subcommand_names(command);
     if with_topics {
         names.extend(TOPICS.iter().map(|(name, ..)| *name));
     }

@@ -40,7 +40,7 @@ pub(super) struct Init {
     /// Use the settings of this provider, with an example model, instead of looking for a server.
     #[arg(long, value_enum, value_name = "NAME")]
     provider: Option<KnownProvider>,
-    /// Don't look for a server; write examples for each provider instead.
+    /// Don't look for a server; write an example for each kind of server and each provider instead.
     #[arg(long)]
     no_probe: bool,
     /// Look at this address instead of the default ports, as NAME=URL.
@@ -115,7 +115,7 @@ impl Init {
                 targets.iter().map(|target| format!("{} at {}", target.name, target.base_url)).collect();
             global.note(format_args!(
                 "found no server with a model on this machine (tried {}); the study has an example for each \
-                 provider. Start a server, or use `reasonscape init --provider NAME` in a new directory",
+                 of them and for hosted providers. Start a server, or use `reasonscape init --provider NAME` in a new directory",
                 tried.join(", ")
             ));
         }

@@ -51,11 +51,16 @@ use reasonscape_limits::{max_file_bytes, read_to_end};
 use crate::error::CliError;
 use crate::output::Format;
 
-/// Measure how language models reason, with confidence intervals on every number
+/// Heading of the options of every command, in their help.
+const GLOBAL_OPTIONS: &str = "Global options";
+
+/// Measure how well language models reason, with confidence intervals
 #[derive(Debug, Parser)]
 #[command(name = "reasonscape", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(
-    after_help = "Use `reasonscape help <COMMAND>` for more on a command, and `reasonscape help` for a list of guides, \
+    after_help = "Examples:\n  reasonscape demo\n  reasonscape init my-study\n  reasonscape run my-study\n  \
+    reasonscape run questions.jsonl --model my-model --base-url http://127.0.0.1:8000/v1\n\n\
+    Use `reasonscape help <COMMAND>` for more on a command, and `reasonscape help` for a list of guides, \
     such as `reasonscape help tutorial`.\n\n\
     Exit codes: 0 success, 1 failure, 2 invalid input, 130 interrupted."
 )]
@@ -66,13 +71,13 @@ struct Cli {
     ///
     /// Levels can be set per module, e.g. `warn,reasonscape_runner=debug`. Defaults to the environment variable
     /// `RUST_LOG`; without it, nothing is logged.
-    #[arg(long, global = true, value_name = "LEVEL")]
+    #[arg(long, global = true, value_name = "LEVEL", help_heading = GLOBAL_OPTIONS)]
     log: Option<String>,
     /// Memory that inputs and queries may take at once, e.g. `512MiB` or `4GiB`.
     ///
     /// Input that would take more is refused. Files that are read in parts may have any size. Defaults to the environment
     /// variable `REASONSCAPE_MEMORY_LIMIT`, or 1GiB.
-    #[arg(long, global = true, value_name = "SIZE")]
+    #[arg(long, global = true, value_name = "SIZE", help_heading = GLOBAL_OPTIONS)]
     memory_limit: Option<String>,
     #[command(subcommand)]
     command: Command,
@@ -82,13 +87,14 @@ struct Cli {
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct Global {
     /// Output format of the data on standard output.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", help_heading = GLOBAL_OPTIONS)]
     format: Format,
     /// Only print errors.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]
     quiet: bool,
     /// When to use color; `NO_COLOR` is respected.
-    #[arg(long, global = true, value_enum, default_value_t = clap::ColorChoice::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t = clap::ColorChoice::Auto, value_name = "WHEN",
+          help_heading = GLOBAL_OPTIONS)]
     color: clap::ColorChoice,
 }
 

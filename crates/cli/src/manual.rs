@@ -60,8 +60,12 @@ impl Man {
             let text = page(&command)?;
             write_file(&folder.join(format!("{name}.1")), |out| Ok(out.write_all(&text)?))?;
             written += 1;
-            commands
-                .extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+            commands.extend(
+                command
+                    .get_subcommands()
+                    .filter(|command| command.get_name() != "help" && !command.is_hide_set())
+                    .cloned(),
+            );
         }
         global.note(format_args!("wrote {written} pages to `{}`", folder.display()));
         Ok(())

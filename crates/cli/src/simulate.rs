@@ -23,6 +23,10 @@ const QUICK_COUNT: usize = 128;
 ///
 /// Prints the base URL to standard output once the server is ready, and serves until Ctrl-C (exit code 0).
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape simulate\n  reasonscape simulate --dataset questions.jsonl --port 0\n  \
+                  reasonscape simulate --faults 'rate=0.3,kinds=429+500+reset'"
+)]
 pub(super) struct Simulate {
     /// Address to listen on; the default only accepts connections from this machine.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]

@@ -17,6 +17,7 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// `quick` and `r12` are built in, in two versions: `quick` is the first, `quick@2` a preview of the next.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  reasonscape suite count r12\n  reasonscape suite validate mine.toml")]
 pub(super) struct SuiteCommand {
     #[command(subcommand)]
     action: Action,
@@ -25,10 +26,15 @@ pub(super) struct SuiteCommand {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Show the manifolds and their axes
+    #[command(after_help = "Example:\n  reasonscape suite show quick")]
     Show(SuiteArg),
     /// Validate a suite; errors have line numbers
+    #[command(after_help = "Example:\n  reasonscape suite validate mine.toml")]
     Validate(SuiteArg),
     /// Count points and problems per task
+    #[command(
+        after_help = "Examples:\n  reasonscape suite count r12\n  reasonscape suite count mine.toml --format json"
+    )]
     Count(SuiteArg),
 }
 

@@ -168,7 +168,7 @@ impl Dataset {
             count: task.items.len(),
             points: vec![
                 Params::new(&**task, &Json::Object([].into()))
-                    .expect("a list has no parameters to get wrong"),
+                    .expect("a list has no parameters that could be invalid"),
             ],
             views: Vec::new(),
         };

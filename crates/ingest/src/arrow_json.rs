@@ -114,7 +114,7 @@ pub(crate) fn json_sizes(column: &ArrayRef) -> Vec<u64> {
             }
             sizes
         }
-        // Maps, unions and the like: no value can be longer than the escaped form of everything.
+        // Maps, unions and others: no value can be longer than the escaped form of everything.
         _ => vec![4 * column.get_array_memory_size() as u64 + 64; column.len()],
     }
 }

@@ -1,4 +1,4 @@
-//! Dataset folders as Hugging Face has them: shards of splits of subsets, and a card that may say which files are which.
+//! Dataset folders as Hugging Face has them: shards of splits of subsets, and a card that may assign files to splits.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use reasonscape_limits::read_to_end;
 
 use crate::{IngestError, holds_rows};
 
-/// Splits in the order of preference, with the words by which file names name them.
+/// Splits in the order of preference, with their words in file names.
 const SPLITS: [(&str, &[&str]); 3] = [
     ("test", &["test", "testing", "eval", "evaluation"]),
     ("validation", &["validation", "valid", "val", "dev"]),
@@ -17,7 +17,7 @@ const SPLITS: [(&str, &[&str]); 3] = [
 ];
 /// Folders that are neither a subset nor a split.
 const PLAIN_FOLDERS: [&str; 3] = ["data", "default", "datasets"];
-/// Files beside the data.
+/// Files that aren't data.
 const OTHER_FILES: [&str; 5] =
     ["dataset_infos.json", "dataset_info.json", "state.json", "dataset_dict.json", "package.json"];
 /// How deep files are searched for.
@@ -52,7 +52,7 @@ pub fn is_dataset_folder(path: &Path) -> bool {
 }
 
 impl DatasetFolder {
-    /// Finds the files of a split: the wanted one, or the first of test, validation and train that there is.
+    /// Finds the files of a split: the given one, or the first that exists of test, validation and train.
     ///
     /// # Errors
     /// An [`IngestError`] that lists the subsets or splits to choose from.

@@ -110,7 +110,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Nothing but what the column names say.
+    /// The mapping by column names only.
     pub(crate) fn strict(columns: ColumnMap) -> Self {
         Self { columns, known: None, first_option: None, is_strict: true }
     }
@@ -128,7 +128,7 @@ impl Layout {
         Self { columns, known, first_option: None, is_strict: false }
     }
 
-    /// What is said about a recognized layout.
+    /// The note on a recognized layout.
     pub(crate) fn announcement(&self) -> Option<String> {
         let renamed: Vec<String> =
             self.columns.renamed().map(|(field, name)| format!("{field}={name}")).collect();
@@ -147,7 +147,7 @@ impl Layout {
         self.known.and_then(|known| known.target)
     }
 
-    /// Whether targets may be numbers of options, so that all rows must be looked at.
+    /// Whether targets may be numbers of options, so that all rows must be read.
     pub(crate) fn may_count_options(&self, survey: &Survey) -> bool {
         !self.is_strict
             && survey.samples.iter().any(|row| {
@@ -230,7 +230,7 @@ impl Layout {
     }
 }
 
-/// What the targets of all rows say about numbers of options.
+/// What the targets of all rows imply about numbers of options.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     rows: usize,
@@ -239,7 +239,7 @@ pub(crate) struct Numbering {
     zeros: usize,
     /// Targets that equal the number of options.
     last: usize,
-    /// Targets that are no option's text, so that only a number is meant.
+    /// Targets that aren't the text of an option, and so are numbers.
     only_number: usize,
 }
 
@@ -269,7 +269,7 @@ impl Numbering {
         }
     }
 
-    /// What is said about it.
+    /// The note on it.
     pub(crate) fn announcement(&self, layout: &Layout) -> Option<String> {
         let known = layout.known_first();
         let first = self.first(known)?;

@@ -246,7 +246,7 @@ impl Source<'_> {
     }
 }
 
-/// What stands after the last `####`.
+/// The text after the last `####`.
 fn after_hashes(text: &str) -> Result<String, String> {
     let answer =
         text.rsplit_once("####").map(|(_, answer)| answer.trim()).filter(|answer| !answer.is_empty());

@@ -51,13 +51,13 @@ impl ChunkPages {
     /// Reads the page headers of a column chunk.
     ///
     /// # Errors
-    /// A message if a header is invalid, or a page decompresses to more than its header says.
+    /// A message if a header is invalid, or a page decompresses to more than its header declares.
     pub(crate) fn read(file: &mut BufReader<File>, column: &ColumnChunkMetaData) -> Result<Self, String> {
         let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
         let (Ok(start), Ok(length)) = (u64::try_from(start), u64::try_from(column.compressed_size())) else {
             return Err("a column has a negative position".to_owned());
         };
-        let end = start.checked_add(length).ok_or("a column ends behind the end of the file")?;
+        let end = start.checked_add(length).ok_or("a column ends after the end of the file")?;
         let mut pages = Self::default();
         let mut last_values = None;
         let mut at = start;
@@ -67,7 +67,7 @@ impl ChunkPages {
             let page = PageHeader::read(&mut thrift).map_err(invalid_page)?;
             at += thrift.position();
             if page.compressed > end - at {
-                return Err("a page ends behind the end of its column".to_owned());
+                return Err("a page ends after the end of its column".to_owned());
             }
             check_decompressed_size(file, column.compression(), &page)?;
             at += page.compressed;

@@ -5,7 +5,7 @@ const NEAR: usize = 120;
 
 /// The confidence that a reply states, as a probability: the last that it states counts.
 ///
-/// A statement is the word "confidence" (or "confident", "certainty") with a number beside it on the same line:
+/// A statement is the word "confidence" (or "confident", "certainty") with a number next to it on the same line:
 /// `Confidence: 85%`, `confidence is 0.85`, `Confidence: 8/10`, `I am 85 percent confident`. With a percent sign or the word it is a percentage; `a/b` is a proportion; a bare number up
 /// to 1 is a probability, a bare number above 1 and up to 100 a percentage. Anything else (120%, 11/10, -0.5, 250) is not a
 /// probability: then the reply states none, rather than an earlier or clamped one.
@@ -90,10 +90,10 @@ fn last_mention(text: &str) -> Option<usize> {
     None
 }
 
-/// A number as it was stated.
+/// A stated number.
 struct Stated {
     value: f64,
-    /// What stands after a slash.
+    /// The number after a slash.
     of: Option<f64>,
     percent: bool,
 }
@@ -109,7 +109,7 @@ impl Stated {
     }
 }
 
-/// The number right behind the word, words such as "level" or "score" and marks in between allowed.
+/// The number after the word; words such as "level" or "score" and punctuation may be in between.
 fn after(text: &str) -> Option<Stated> {
     const BETWEEN: [&str; 13] = [
         "level",
@@ -146,14 +146,14 @@ fn before(text: &str) -> Option<Stated> {
     let number = ["%", "percent", "per cent"].iter().find_map(|sign| text.strip_suffix(sign))?;
     let number = number.trim_end_matches([' ', '\\']);
     let start = number.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |index| index + 1);
-    // Not a letter's or a comma's number, nor a negative one.
+    // Not part of a word or of a longer number, and not negative.
     let value = number.get(start..)?.parse().ok()?;
     let sign = number[..start].chars().next_back();
     let bounded = sign.is_none_or(|c| c.is_whitespace() || "(*_~≈".contains(c));
     Some(Stated { value: if bounded { value } else { f64::NAN }, of: None, percent: true })
 }
 
-/// Reads a number with what belongs to it.
+/// Reads a number with its percent sign or denominator.
 fn read(text: &str) -> Option<Stated> {
     let negative = text.starts_with('-');
     let digits = text.trim_start_matches(['-', '+']);
@@ -169,10 +169,10 @@ fn read(text: &str) -> Option<Stated> {
     Some(Stated { value, of: None, percent })
 }
 
-/// A decimal at the start of a text, and what follows it.
+/// A decimal at the start of a text, and the rest of the text.
 fn number(text: &str) -> Option<(f64, &str)> {
     let length = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    // The point at the end of a sentence.
+    // A period at the end of a sentence.
     let digits = text[..length].trim_end_matches('.');
     Some((digits.parse().ok()?, &text[digits.len()..]))
 }

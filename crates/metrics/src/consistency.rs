@@ -19,7 +19,7 @@ pub(super) struct Repeats {
     pub(super) determinism: Estimate,
     /// pass@k and pass^k, where no evaluations are pooled.
     pub(super) passes: Vec<PassEstimate>,
-    /// Where the variance of accuracy comes from.
+    /// The variance of accuracy between problems and between samples.
     pub(super) variance: Option<VarianceSplit>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn repeats(
     series: &Groups,
     answers: &Groups,
 ) -> Result<Repeats, StatsError> {
-    /// A missing answer counts as an answer of its own: a model that sometimes gives none is not stable.
+    /// A missing answer counts as a distinct answer: a model that sometimes gives none is not stable.
     const NO_ANSWER: u32 = u32::MAX;
 
     let sizes = series.sizes();
@@ -157,7 +157,7 @@ mod tests {
             ("d", 1, None, 0.7),
         ]);
         assert_eq!((found.repeats, found.tasks, found.n), (2, 4, 7));
-        // Of b's two commonest answers one is right; d has none; c was asked once.
+        // One of b's two most common answers is correct; d has none; c has one sample.
         assert_eq!(found.mode_accuracy, Some(0.5));
         assert_eq!(found.stability, Some((1.0 + 0.5 + 1.0) / 3.0));
         assert!((found.sce_per_task_mean.unwrap() - 2.0_f64.ln() / 3.0).abs() < 1e-15);

@@ -48,7 +48,7 @@ pub fn check_steps(text: &str) -> Vec<Step<'_>> {
     collect_steps(text, |_| true)
 }
 
-/// Like [`check_steps`] for a text that was truncated: an equation at its very end may go on.
+/// Like [`check_steps`] for a text that was truncated: an equation at its very end may be incomplete.
 ///
 /// ```
 /// use reasonscape_metrics::check_truncated_steps;
@@ -68,7 +68,7 @@ fn collect_steps(text: &str, is_complete: impl Fn(&Found) -> bool) -> Vec<Step<'
         if !is_complete(&found) {
             return;
         }
-        // Equations come in order, but for those inside of others.
+        // Equations are in order, except nested ones.
         if found.left.start >= counted {
             line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..found.left.start]).count();
             counted = found.left.start;
@@ -78,7 +78,7 @@ fn collect_steps(text: &str, is_complete: impl Fn(&Found) -> bool) -> Vec<Step<'
     steps
 }
 
-/// An equation by the places of its sides.
+/// An equation by the token ranges of its sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) left: Range<usize>,
@@ -86,9 +86,9 @@ pub(super) struct Found {
     pub(super) holds: bool,
 }
 
-/// A longer line is read in pieces, at whose seams nothing is checked.
+/// A longer line is read in pieces; equations across two pieces aren't checked.
 const MAX_PIECE_LEN: usize = 1 << 15;
-/// How far words around an equation are looked at, in tokens.
+/// How many tokens around an equation are searched for words.
 const WINDOW: usize = 40;
 
 /// Calls `each` with the equations of a text that can be checked, line by line.
@@ -126,7 +126,7 @@ fn next_sign(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where a piece of a line ends that starts at `from`: at the end of the line or at white space.
+/// The end of a piece of a line that starts at `from`: the end of the line, or white space.
 fn piece_end(text: &str, from: usize, end: usize) -> usize {
     if end - from <= MAX_PIECE_LEN {
         return end;
@@ -178,8 +178,8 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn check(&self, each: &mut impl FnMut(Found)) {
-        // Where the right side of the equation before ends, if it was checked, and if it goes on with its result, which
-        // makes it no left side: `3 x 4 = 12 / 5 x 4 = 20`.
+        // Where the right side of the equation before ends, if it was checked, and if it continues with its result, so that
+        // it isn't a left side: `3 x 4 = 12 / 5 x 4 = 20`.
         let (mut chained, mut runs_on) = (None, None);
         for (at, token) in self.tokens.iter().enumerate() {
             if !token.kind.is_relation() {

@@ -10,11 +10,11 @@ use super::summary::EstimateDetail;
 /// An estimate with its details.
 pub(super) type Estimate = (Option<f64>, EstimateDetail);
 
-/// Which rows belong together. A group is called by its first row, so that sums over groups are taken in the order in
-/// which groups appear.
+/// The group of each row. A group is identified by its first row, so that sums over groups have the order in which the
+/// groups appear.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// The first row of each row's group; empty where every row is a group of its own.
+    /// The first row of each row's group; empty if every group is a single row.
     first: Vec<u32>,
     rows: usize,
     count: usize,
@@ -23,8 +23,8 @@ pub(super) struct Groups {
 impl Groups {
     /// Rows with the same key belong together; `rows` is how many keys there are.
     pub(super) fn new(rows: usize, keys: &(impl Iterator<Item = [u64; 2]> + Clone)) -> Self {
-        /// Keys are looked at in so many parts, by their first bits: sorting all at once needs a quarter of the room
-        /// that the rows themselves take.
+        /// Keys are sorted in this many parts, by their first bits: sorting all at once needs a quarter of the memory of
+        /// the rows.
         const PARTS: u64 = 8;
         let mut first: Vec<u32> = Vec::new();
         let mut count = 0;
@@ -51,7 +51,7 @@ impl Groups {
         self.count
     }
 
-    /// Whether every row is a group of its own.
+    /// Whether every group is a single row.
     pub(super) fn are_single(&self) -> bool {
         self.count == self.rows
     }
@@ -61,7 +61,7 @@ impl Groups {
         self.first.get(row).map_or(row, |first| *first as usize)
     }
 
-    /// How many rows each group has, at the place of its first row; nothing where each has one.
+    /// The number of rows of each group, at the index of its first row; empty if every group is a single row.
     pub(super) fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![0; self.first.len()];
         for first in &self.first {
@@ -93,7 +93,7 @@ impl Groups {
     /// The mean of the rows that have a value, with Student's interval.
     ///
     /// Its variance is the one between the `G` groups, `G / (G - 1) Σ_g (Σ_{i in g} (x_i - mean))² / n²`, at `G - 1`
-    /// degrees of freedom; where every row is a group of its own this is `s² / n`. As the residuals add up to nothing,
+    /// degrees of freedom; where every group is a single row this is `s² / n`. As the residuals add up to zero,
     /// it is the interval of the `G` values `mean + G / n Σ_{i in g} (x_i - mean)`.
     pub(super) fn mean(
         &self,
@@ -246,7 +246,7 @@ mod tests {
             detail.high.unwrap() - detail.low.unwrap()
         };
         assert!(width(&single, &values) < width(&fours, &values));
-        // The same answers over again say no more than they did at first.
+        // Copies of the same answers add no information.
         assert!((width(&fours, &values) - width(&once, &values[..4])).abs() < 1e-12);
     }
 }

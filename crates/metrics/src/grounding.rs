@@ -1,4 +1,4 @@
-//! Grounding: finds sentences whose numbers, names or quotations occur in none of the sources.
+//! Grounding: finds sentences with numbers, names or quotations that occur in no source.
 //!
 //! This is a lookup without understanding: a sentence that draws an incorrect conclusion from given numbers is
 //! supported, and a correct one with a number from elsewhere (60 minutes per hour) is not. Numbers that follow from an
@@ -45,17 +45,17 @@ pub struct Grounding<'a> {
 /// A sentence that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported<'a> {
-    /// The sentence as it stands in the reasoning.
+    /// The sentence, as it is in the reasoning.
     pub sentence: &'a str,
-    /// What of it is in no source, each once.
+    /// Its items that are in no source, without duplicates.
     pub missing: Vec<&'a str>,
 }
 
 impl Sources {
     /// Indexes the texts that reasoning may draw from.
     ///
-    /// Numbers in words count ("three", "twenty-five", "half", "twice", "dozen"), and a percentage counts as its share,
-    /// too.
+    /// Numbers in words count ("three", "twenty-five", "half", "twice", "dozen"), and a percentage also counts as a
+    /// proportion.
     pub fn new(texts: &[&str]) -> Self {
         let mut sources = Self::default();
         for text in texts {
@@ -115,7 +115,7 @@ impl Sources {
     }
 }
 
-/// Looks up what the sentences of a text of reasoning mention.
+/// Looks up the items of the sentences of a reasoning text.
 ///
 /// Looked up are numbers (`1,000` is `1000`), names (words with a capital where not every word has one; a word that
 /// starts a sentence is a name if it has a capital elsewhere, too) and quotations of more than one character, each
@@ -215,7 +215,7 @@ fn number_word(word: &str) -> Option<u64> {
     })
 }
 
-/// The numbers that words for parts and multiples stand for, in the ways they are written.
+/// The values of words for parts and multiples, in each notation.
 fn part_word(word: &str) -> &'static [&'static str] {
     match word {
         "half" | "halves" => &["0.5", "1", "2", "50"],

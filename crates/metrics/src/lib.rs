@@ -1,4 +1,4 @@
-//! Answer and reasoning metrics, without a judge model and without reference reasoning (the Zeta Reason metrics).
+//! Answer and reasoning metrics, without a judge model and without reference reasoning.
 //!
 //! [`measure`] turns one [`SampleRecord`] question into a [`PerTaskResult`], a pure function of the texts. A [`Summary`] collects
 //! these, about a hundred bytes each whatever the length of the reasoning, and [`Summary::finish`] turns them into a

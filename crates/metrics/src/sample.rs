@@ -40,7 +40,7 @@ pub struct SampleRecord<'a> {
     pub model: Option<&'a str>,
     /// Category of the question.
     pub category: Option<&'a str>,
-    /// Whether the answer is correct, where that was decided before: then it is not compared with the targets.
+    /// The stored verdict, if there is one: then the answer is not compared with the targets.
     pub verdict: Option<bool>,
     /// The evaluation of a study that the answer belongs to. Only answers of one evaluation are samples of each other.
     pub eval_id: Option<&'a str>,
@@ -197,7 +197,7 @@ mod tests {
         assert!(!correct("B", "rome", &[]));
         // The text of an option takes precedence over its letter.
         assert!(!correct("b", "A", &["b", "a"]));
-        // Where options are letters themselves, letters stand for nothing else.
+        // If options are letters themselves, a letter has no other meaning.
         assert!(!correct("B", "a", &["b", "c"]));
         assert!(correct("(B) Rome.", "Rome", &options));
         assert!(!correct("(B) Paris", "Rome", &options));

@@ -272,7 +272,7 @@ impl Summary {
         Ok(found)
     }
 
-    /// Stated probabilities beside how it went.
+    /// Stated probabilities with the outcome.
     fn stated(&self) -> Vec<(f64, bool)> {
         let known = |row: &Row| Some((finite(row.prob_correct)?, row.correct()));
         let mut stated = Vec::with_capacity(self.rows().filter_map(known).count());
@@ -410,7 +410,7 @@ impl Summary {
     ///
     /// It is the mean of `-ln p` over the answers, `p` being the proportion with the same one, and has the interval of
     /// that mean: to first order the spread of an entropy, but not its bias, which is downwards. Where most answers
-    /// occur once the bias is all there is, and there is no interval.
+    /// occur once the estimate is dominated by its bias, and there is no interval.
     fn variety(
         &self,
         tasks: &Groups,
@@ -436,7 +436,7 @@ impl Summary {
         })
     }
 
-    /// Brier's score and the two calibration errors.
+    /// The Brier score and the two calibration errors.
     ///
     /// A calibration error is the mean of `s (c - p)` over the answers, `s` being the sign of their bin, and has the
     /// interval of that mean: the spread but not the bias, which is upwards where bins hold few.
@@ -472,7 +472,7 @@ impl Summary {
     }
 }
 
-/// The place of the bin of equal width that a probability falls into.
+/// The index of the equal-width bin of a probability.
 fn bin_of(p: f64, bins: usize) -> usize {
     ((p * bins as f64) as usize).min(bins - 1)
 }
@@ -531,7 +531,7 @@ mod tests {
             let bins = summarize(repeats).reliability(10).unwrap();
             let [bin] = bins.as_slice() else { panic!("{bins:?}") };
             assert_eq!((bin.n, bin.accuracy, bin.low), (40 * u64::from(repeats), 0.85, 0.8));
-            // Eight equal samples say as much as one; as independent answers their interval would be a third as wide.
+            // Eight equal samples have as much information as one; as independent answers their interval would be a third as wide.
             let interval = bin.interval;
             assert!((interval.low - expected.low).abs() < 0.003, "{interval:?}, expected {expected:?}");
             assert!((interval.high - expected.high).abs() < 0.003, "{interval:?}, expected {expected:?}");

@@ -1,6 +1,6 @@
 //! Reads one version of a Parquet file, and checks what is read against its hashes.
 //!
-//! A file is replaced by renaming a new one over it. A reader that keeps the old one open goes on reading the state that it
+//! A file is replaced by renaming a new one over it. A reader that keeps the old one open continues to read the state that it
 //! started with, whatever a writer does meanwhile.
 
 use std::fs::{File, Metadata};
@@ -174,7 +174,7 @@ impl FileSource {
         self.chunks.iter().try_for_each(|chunk| self.read(&chunk.range).map(drop))
     }
 
-    /// Reads these columns, numbered as in the file's schema, for a reader that wants them page by page.
+    /// Reads these columns, numbered as in the file's schema, for a reader that takes them page by page.
     pub(crate) fn load(
         &self,
         metadata: &ParquetMetaData,

@@ -150,7 +150,7 @@ impl Filter {
     /// Values are separated by commas and may contain `*`; parameters also take ranges: `8..32`, `8..`, `..32`.
     ///
     /// # Errors
-    /// A [`PointsError`] that says what was not understood, or that there are more than 1,000 different values or 100
+    /// A [`PointsError`] if a condition is invalid, or there are more than 1,000 different values or 100
     /// columns.
     pub fn parse<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> Result<Self, PointsError> {
         let mut filter = Self::default();
@@ -163,7 +163,7 @@ impl Filter {
     /// Adds a condition of the form `COLUMN=VALUE`.
     ///
     /// # Errors
-    /// A [`PointsError`] that says what was not understood.
+    /// A [`PointsError`] if it is invalid.
     pub fn add(&mut self, item: &str) -> Result<(), PointsError> {
         let invalid =
             |problem: &str| PointsError::InvalidQuery(format!("invalid filter `{item}`: {problem}"));

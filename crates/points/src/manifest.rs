@@ -1,6 +1,6 @@
 //! `manifest.json`: the files that make up the current state of a study, with their hashes.
 //!
-//! It is written last: a reader sees the files that it lists, even while newer ones are being put in place beside or over
+//! It is written last: a reader sees the files that it lists, even while newer ones are being put next to or over
 //! them (see [`publish`](crate::publish)). A study without a manifest consists of the files in its directories.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Replaces files of a study so that readers see all of the new ones or none.
 //!
 //! 1. The manifest lists the files that are there, and names the publication as pending.
-//! 2. Each old file gets a second, hidden name; then the new one is renamed over it. Readers go on with the old one: they
+//! 2. Each old file gets a second, hidden name; then the new one is renamed over it. Readers continue with the old one: they
 //!    read what the manifest lists, and skip files of a pending publication.
 //! 3. The manifest lists the new files. The hidden names are removed.
 //!
@@ -139,7 +139,7 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // What was put in place without being committed stays invisible until the next publication takes it over.
+        // Files in place without a commit stay invisible until the next publication takes it over.
         let _ = std::fs::remove_file(lock_path(&self.study, &self.id));
     }
 }
@@ -276,7 +276,7 @@ fn lock_path(study: &Path, id: &str) -> PathBuf {
     study.join(format!("{PREFIX}{id}.lock"))
 }
 
-/// Whether the publication with this id may still be going on.
+/// Whether the publication with this id may still be active.
 pub(crate) fn is_publishing(study: &Path, id: &str) -> bool {
     is_alive(&lock_path(study, id))
 }

@@ -1,4 +1,4 @@
-//! Which trials of a point enter the ReasonScore, and the sums by which they do.
+//! Which trials of a point enter the ReasonScore, and the sums that represent them.
 //!
 //! Counters always include every trial. The ReasonScore leaves out trials whose number depends on earlier outcomes in a way
 //! that isn't known: `e/n` of a point that was sampled until it looked precise is biased.

@@ -13,7 +13,7 @@ use crate::publish::{is_publishing, old_path};
 use crate::write::FileKind;
 use crate::{PointsError, schema};
 
-/// How often to begin anew when files are replaced meanwhile, and how long to wait in between: about two seconds.
+/// How often to start over when files are replaced meanwhile, and how long to wait in between: about two seconds.
 const MAX_ATTEMPTS: u32 = 100;
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
@@ -35,7 +35,7 @@ pub(crate) struct StudyFiles {
 }
 
 impl StudyFiles {
-    /// Reads the footers of all files and the content of the points files. Begins anew if the state changes meanwhile.
+    /// Reads the footers of all files and the content of the points files. Starts over if the state changes meanwhile.
     pub(crate) fn load(study: &Path) -> Result<Self, PointsError> {
         let mut attempt = 1;
         loop {

@@ -1,4 +1,4 @@
-//! Checks every file of a study, and says how to repair each.
+//! Checks every file of a study, with the repair of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -179,7 +179,7 @@ fn check_file(
     }
 }
 
-/// How to replace a damaged file. If its footer can be read, that says where it came from.
+/// How to replace a damaged file. If its footer can be read, it names the origin.
 fn repair_of(study: &Path, path: &Path, kind: FileKind) -> String {
     match crate::files::inspect(path, kind, None) {
         Ok(info) if !info.provenance.source.is_empty() => {

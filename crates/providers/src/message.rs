@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The instruction that stands above the talk.
+    /// The instruction before the conversation.
     System,
     /// The user.
     User,

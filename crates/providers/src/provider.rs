@@ -178,7 +178,7 @@ fn describe_invalid(body: &[u8], error: &serde_json::Error) -> Cow<'static, str>
     } else if start.starts_with('<') {
         "is a page of HTML or XML; check `base_url`, which usually ends with `/v1`".into()
     } else if start.starts_with("data:") || start.starts_with("event:") {
-        "is a stream of events, which nobody asked for".into()
+        "is a stream of events, which the request didn't ask for".into()
     } else if error.is_eof() {
         "ends in the middle".into()
     } else {

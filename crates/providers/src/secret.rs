@@ -64,7 +64,7 @@ impl Secret {
     }
 }
 
-/// What stands in a secret's place.
+/// Replaces a secret.
 pub(crate) const REDACTED: &str = "[redacted]";
 
 impl fmt::Debug for Secret {

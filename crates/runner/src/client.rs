@@ -54,7 +54,7 @@ pub(crate) struct RawReply {
     _large: Option<SemaphorePermit<'static>>,
 }
 
-/// Why there is no usable reply.
+/// The reason why there is no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TransportError {
     #[error("unknown host `{host}`; check the host name in `base_url` and the network")]

@@ -99,8 +99,8 @@ impl ClusteredRate {
         Some(effect.clamp(1.0, self.n_n as f64 / n))
     }
 
-    /// How many independent trials say as much: `n / design effect`. Where there is no design effect it is the number
-    /// of clusters, since nothing speaks against all trials of a cluster being alike. `None` without trials.
+    /// The number of independent trials with the same information: `n / design effect`. Where there is no design effect it is the number
+    /// of clusters, since all trials of a cluster may be equal. `None` without trials.
     pub fn effective_n(&self) -> Option<f64> {
         let one_per_cluster = self.clusters as f64;
         (self.n > 0).then(|| self.design_effect().map_or(one_per_cluster, |effect| self.n as f64 / effect))

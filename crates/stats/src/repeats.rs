@@ -1,4 +1,4 @@
-//! Several samples per problem: pass@k, pass^k, their means over problems, and where the variance comes from.
+//! Several samples per problem: pass@k, pass^k, their means over problems, and the sources of the variance.
 
 use crate::interval::wilson_unchecked;
 use crate::{Confidence, Interval, StatsError, in_range};
@@ -99,7 +99,7 @@ impl ProblemMean {
     /// Wilson's interval at the number of independent trials with the same variance of the mean.
     ///
     /// The variance is estimated with four pseudo-problems of maximal variance `m (1 - m)`: values such as pass@k are nearly
-    /// all equal with a few exceptions, and a sample without exceptions must not pass for certainty. With one
+    /// all equal with a few exceptions, and a sample without exceptions isn't certainty. With one
     /// pseudo-problem, a pass@4 of 0.97 on 40 problems is covered in 89 % of samples. Assumes independent problems.
     pub fn interval(&self, confidence: Confidence) -> Interval {
         const PSEUDO_PROBLEMS: f64 = 4.0;

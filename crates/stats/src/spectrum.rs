@@ -76,9 +76,7 @@ fn two_sided(series: &[f64], planner: &mut RealFftPlanner<f64>) -> Result<Vec<f6
         .collect();
     let transform = planner.plan_fft_forward(n);
     let mut output = transform.make_output_vec();
-    transform
-        .process(&mut windowed, &mut output)
-        .expect("the buffers are as long as the transform wants them");
+    transform.process(&mut windowed, &mut output).expect("the buffers have the length of the transform");
     Ok(output.iter().map(|value| value.norm_sqr() / squares).collect())
 }
 

@@ -160,7 +160,7 @@ impl Budget {
     }
 
     fn all(&self) -> &Sums {
-        self.sums.last().expect("there is a trial at least")
+        self.sums.last().expect("there is at least one trial")
     }
 }
 

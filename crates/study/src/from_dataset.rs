@@ -95,7 +95,7 @@ impl DatasetStudy<'_> {
     /// Makes the study in a folder, or adds the models to the one that is there.
     ///
     /// # Errors
-    /// A [`FromDatasetError`] that says what stands in the way; nothing is left half-written.
+    /// A [`FromDatasetError`] with the reason; nothing is left half-written.
     pub fn create_or_extend(&self, dir: &Path, dataset: &Dataset) -> Result<Study, FromDatasetError> {
         let is_new = !dir.exists();
         fs::create_dir_all(dir)

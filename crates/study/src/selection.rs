@@ -55,7 +55,7 @@ impl std::str::FromStr for Shard {
         match parsed {
             Some((number, total)) if (1..=total).contains(&number) => Ok(Self { number, total }),
             _ => Err(format!(
-                "`{text}` is no shard; expected a part and the number of parts, as in `1/4` to `4/4`"
+                "invalid shard `{text}`; expected a part and the number of parts, as in `1/4` to `4/4`"
             )),
         }
     }

@@ -10,7 +10,7 @@ use crate::{Study, StudyError, write_file};
 
 /// The file that records the version.
 const LOCK_FILE: &str = "tasks.lock";
-/// What stands before the version in it.
+/// The text before the version in it.
 const KEY: &str = "version = ";
 
 impl Study {

@@ -158,7 +158,7 @@ impl AnalysisCache {
     }
 
     /// The values of a parameter at which accuracy falls to 50 %.
-    pub(crate) async fn frontiers(
+    pub(crate) async fn thresholds(
         &self,
         query: &AnalysisQuery,
         x: Option<&str>,

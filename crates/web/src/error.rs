@@ -46,7 +46,7 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// The error that a status code stands for.
+    /// The error of a status code.
     pub(crate) fn from_status(status: StatusCode) -> Self {
         Self::new(
             status,

@@ -15,7 +15,10 @@ const MAX_VALUES: usize = 32;
 
 /// The kinds of figures.
 pub(crate) const KINDS: [&str; 8] =
-    ["surface", "projection", "frontier", "hazard", "histogram", "tokens", "compression", "size"];
+    ["surface", "projection", "threshold", "hazard", "histogram", "tokens", "compression", "size"];
+
+/// The former name of `threshold`, which still works.
+const FORMER_THRESHOLD: &str = "frontier"; // wording: allow
 
 /// The token limits that a query names.
 pub(crate) fn budgets(query: &Query) -> Result<Vec<u64>, ApiError> {
@@ -55,7 +58,7 @@ pub(crate) async fn projection_figure(
     let numeric = views.iter().map(|view| &view.axes[0]).filter(|axis| axis.is_numeric);
     let mut rows = Vec::new();
     for parameter in numeric.map(|axis| axis.parameter.as_str()).collect::<BTreeSet<_>>() {
-        rows.extend(analyses.frontiers(&selected, Some(parameter)).await?.rows.iter().cloned());
+        rows.extend(analyses.thresholds(&selected, Some(parameter)).await?.rows.iter().cloned());
     }
     let along: Vec<(&str, &str)> =
         views.iter().map(|view| (view.task.as_str(), view.axes[0].parameter.as_str())).collect();
@@ -64,14 +67,14 @@ pub(crate) async fn projection_figure(
 }
 
 /// The thresholds along each of the parameters in the query.
-pub(crate) async fn frontier_rows(
+pub(crate) async fn threshold_rows(
     analyses: &AnalysisCache,
     query: &Query,
 ) -> Result<Vec<ThresholdRow>, ApiError> {
     let selected = AnalysisQuery::from_query(query)?;
     let mut rows = Vec::new();
     for x in axes(query) {
-        rows.extend(analyses.frontiers(&selected, x).await?.rows.iter().cloned());
+        rows.extend(analyses.thresholds(&selected, x).await?.rows.iter().cloned());
     }
     Ok(rows)
 }
@@ -91,9 +94,10 @@ pub(crate) async fn figure_for(
             confidence.level(),
         ),
         "projection" => projection_figure(analyses, query, &projection_views(analyses, query).await?).await?,
-        "frontier" => {
-            reasonscape_analysis::threshold_figure(&frontier_rows(analyses, query).await?, confidence.level())
-        }
+        "threshold" | FORMER_THRESHOLD => reasonscape_analysis::threshold_figure(
+            &threshold_rows(analyses, query).await?,
+            confidence.level(),
+        ),
         "hazard" => reasonscape_analysis::hazard_figure(
             &analyses.hazard(&selected, by, number(query, "width")?).await?,
             confidence,
@@ -117,7 +121,7 @@ pub(crate) async fn figure_for(
         ),
         _ => {
             return Err(ApiError::not_found(
-                "unknown figure; expected surface, projection, frontier, hazard, histogram, tokens, compression or size",
+                "unknown figure; expected surface, projection, threshold, hazard, histogram, tokens, compression or size",
             ));
         }
     })

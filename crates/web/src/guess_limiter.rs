@@ -48,7 +48,7 @@ impl GuessLimiter {
     }
 }
 
-/// Stands for all addresses beyond that number.
+/// The entry of all addresses beyond that number.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// One client mostly has a whole network of 64 bits in version 6.

@@ -1,4 +1,4 @@
-//! Pages: results of `analysis` in the templates beside this file.
+//! Pages: results of `analysis` in the templates next to this file.
 
 mod choices;
 pub(crate) mod compare;
@@ -153,7 +153,7 @@ struct PageContext<'a, T> {
     page: &'a T,
 }
 
-/// Marks a response whose page reports the error itself, beside the fields that can be corrected.
+/// Marks a response whose page reports the error itself, next to the fields that can be corrected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InlineErrorPage;
 

@@ -48,7 +48,7 @@ pub fn surface_figure(grids: &[AccuracyGrid], confidence: f64) -> Figure {
             )
         })
         .collect();
-    // Three heat maps side by side leave no room for their color scale.
+    // Three heat maps side by side have no space for a color scale.
     let columns = panels.len().min(2);
     captioned("Accuracy by two parameters", grids, confidence, panels).columns(columns)
 }

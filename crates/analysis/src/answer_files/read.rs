@@ -65,7 +65,7 @@ pub struct Results {
     pub examples: Vec<Example>,
     /// The scorers in use.
     pub scorers: ScorersUsed,
-    /// Names in the files that probably stand for fields that no line has.
+    /// Names in the files that are probably other names of fields that no line has.
     pub suggestions: Vec<UsualName>,
     /// The scorer that the targets of the first lines suggest, if it isn't the one in use.
     pub suggested_scorer: Option<DetectedScorer>,

@@ -1,6 +1,6 @@
 //! Bits per token of correct and incorrect answers of equal length.
 //!
-//! gzip has a fixed cost and learns as it goes, so a longer text has fewer bits per token whatever it says. Correct answers
+//! gzip has a fixed cost and learns as it goes, so a longer text has fewer bits per token, whatever its content. Correct answers
 //! are often shorter; comparing bits per token directly then mostly compares lengths.
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use crate::Global;
 use crate::error::CliError;
 use crate::output::print_table;
 
-/// List the sets of models that cannot be distinguished, cheapest first
+/// List the sets of models that can't be distinguished, fewest tokens first
 ///
 /// Models are sorted by ReasonScore; a set is a run of neighbors of which no pair differs in a paired test on the problems
 /// that both answered, at 5 % after Holm's correction over all pairs. Sets may overlap. Inside a set, the model with the
@@ -34,7 +34,7 @@ impl Cluster {
         print_table(global, || display_table(&found), || export_table(&found), &found)?;
         let pairs = found.groups.iter().map(|group| group.pairs).max().unwrap_or(0);
         global.caption(format_args!(
-            "models of a set don't differ at 5 % after Holm's correction over {}; the cheapest comes first",
+            "models of a set don't differ at 5 % after Holm's correction over {}; the one with the fewest tokens comes first",
             pluralize(pairs, "pair")
         ));
         Ok(())

@@ -12,7 +12,7 @@ use crate::output::{Format, print_table, print_text};
 /// Compare two evaluations on the problems that both answered (paired test)
 ///
 /// Pairing removes the variation in difficulty between problems, so it detects smaller differences than the leaderboard.
-/// Reports which one is better, or that the data cannot tell and how many more trials would.
+/// Reports which one is better, or that no difference is significant and how many more trials would detect one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  reasonscape analyze compare my-study small-model large-model")]
 pub(super) struct Compare {

@@ -16,6 +16,9 @@ use reasonscape_analysis::tables::{Cell, Table};
 ///
 /// The next run that needs a removed entry sends its request again, and pays for it again.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  reasonscape cache prune my-study --older-than 90 --dry-run\n  reasonscape cache prune my-study --damaged"
+)]
 #[command(group = clap::ArgGroup::new("condition").required(true).multiple(true))]
 pub(super) struct Prune {
     #[command(flatten)]

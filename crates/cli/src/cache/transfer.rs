@@ -18,6 +18,7 @@ use crate::{Global, InputFile};
 /// `request` and `response`. Lines of kind `mark` come first: they record how many problems of each point were requested,
 /// so that `evaluate` finds every response.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape cache export my-study -o part.jsonl")]
 pub(super) struct Export {
     #[command(flatten)]
     study: CacheArgs,
@@ -67,6 +68,7 @@ impl Export {
 /// Keys are recomputed from the requests. Existing entries are kept, so importing twice changes nothing. Creates the cache
 /// if there is none.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  reasonscape cache import my-study part.jsonl")]
 pub(super) struct Import {
     #[command(flatten)]
     study: CacheArgs,

@@ -25,14 +25,36 @@ pub(super) enum Finding {
     Nothing,
 }
 
+/// A server that runs models on this machine.
+pub(super) struct LocalServer {
+    pub(super) name: &'static str,
+    /// Its default port.
+    port: u16,
+    /// A model, spelled as this server lists it.
+    pub(super) example: &'static str,
+}
+
+pub(super) const OLLAMA: LocalServer = LocalServer { name: "Ollama", port: 11434, example: "llama3.2:3b" };
+
+/// Common servers, in order of preference.
+pub(super) const LOCAL_SERVERS: [LocalServer; 4] = [
+    OLLAMA,
+    LocalServer { name: "LM Studio", port: 1234, example: "llama-3.2-3b-instruct" },
+    LocalServer { name: "vLLM", port: 8000, example: "meta-llama/Llama-3.2-3B-Instruct" },
+    LocalServer { name: "llama.cpp", port: 8080, example: "llama-3.2-3b-instruct" },
+];
+
+impl LocalServer {
+    pub(super) fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+}
+
 /// The default addresses of common servers, in order of preference.
 pub(super) fn default_targets() -> Vec<ProbeTarget> {
-    [("Ollama", 11434), ("LM Studio", 1234), ("vLLM", 8000), ("llama.cpp", 8080)]
-        .map(|(name, port)| ProbeTarget {
-            name: name.to_owned(),
-            base_url: format!("http://127.0.0.1:{port}/v1"),
-        })
-        .into()
+    let target =
+        |server: &LocalServer| ProbeTarget { name: server.name.to_owned(), base_url: server.base_url() };
+    LOCAL_SERVERS.iter().map(target).collect()
 }
 
 /// Reads `NAME=URL`. Only addresses of this machine are accepted: a probe never sends anything elsewhere.
@@ -82,4 +104,41 @@ fn is_model_name(name: &str) -> bool {
 pub(super) fn first_model(models: &[String]) -> Option<&String> {
     let is_embedding = |model: &&String| model.to_ascii_lowercase().contains("embed");
     models.iter().find(|model| !is_embedding(model)).or_else(|| models.first())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_the_default_ports_of_four_servers() {
+        let targets = default_targets();
+        let found: Vec<(&str, &str)> =
+            targets.iter().map(|target| (target.name.as_str(), target.base_url.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                ("Ollama", "http://127.0.0.1:11434/v1"),
+                ("LM Studio", "http://127.0.0.1:1234/v1"),
+                ("vLLM", "http://127.0.0.1:8000/v1"),
+                ("llama.cpp", "http://127.0.0.1:8080/v1"),
+            ]
+        );
+        for target in targets {
+            let argument = format!("{}={}", target.name, target.base_url);
+            assert_eq!(parse_target(&argument), Ok(target), "it is on this machine");
+        }
+    }
+
+    #[test]
+    fn documentation_has_the_same_addresses() {
+        let page = include_str!("../../docs/running.md");
+        for server in &LOCAL_SERVERS {
+            assert!(
+                page.contains(&format!("| {} | `{}` |", server.name, server.base_url())),
+                "{}",
+                server.name
+            );
+        }
+    }
 }

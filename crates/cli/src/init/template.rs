@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use reasonscape_study::{KeyAddress, Study};
 
+use super::probe::{LOCAL_SERVERS, LocalServer, OLLAMA};
+
 /// A provider that `--provider` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum KnownProvider {
@@ -26,18 +28,9 @@ pub(super) struct EvalTarget {
 }
 
 impl KnownProvider {
-    const ALL: [Self; 4] = [Self::Ollama, Self::OpenAi, Self::Anthropic, Self::OpenRouter];
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::OpenAi => "OpenAI",
-            Self::Anthropic => "Anthropic",
-            Self::OpenRouter => "OpenRouter",
-            Self::Ollama => {
-                "Ollama; `ollama list` names the models. LM Studio has port 1234, vLLM 8000, llama.cpp 8080"
-            }
-        }
-    }
+    /// The providers with an address of their own.
+    const HOSTED: [(&'static str, Self); 3] =
+        [("OpenAI", Self::OpenAi), ("Anthropic", Self::Anthropic), ("OpenRouter", Self::OpenRouter)];
 
     /// Its address, with an example of a model that accepts every built-in sampler.
     pub(super) fn target(self) -> EvalTarget {
@@ -52,9 +45,20 @@ impl KnownProvider {
                 "openai-chat",
                 Some(KeyAddress::OPENROUTER.0),
             ),
-            Self::Ollama => ("llama3.2:3b", "http://127.0.0.1:11434/v1", "openai-chat", None),
+            Self::Ollama => return EvalTarget::from(&OLLAMA),
         };
         EvalTarget { model: model.to_owned(), base_url: base_url.to_owned(), api: Some(api), api_key_env }
+    }
+}
+
+impl From<&LocalServer> for EvalTarget {
+    fn from(server: &LocalServer) -> Self {
+        Self {
+            model: server.example.to_owned(),
+            base_url: server.base_url(),
+            api: Some("openai-chat"),
+            api_key_env: None,
+        }
     }
 }
 
@@ -71,7 +75,7 @@ impl EvalTarget {
     }
 }
 
-/// The commented study with this model, or else with an example of each provider.
+/// The commented study with this model, or else with an example for each local server and each provider.
 pub(super) fn study_text(target: Option<&EvalTarget>, seed: Option<i64>) -> String {
     let mut text = Study::COMMENTED.to_owned();
     if let Some(seed) = seed {
@@ -94,12 +98,14 @@ fn set_key(text: &str, key: &str, value: &str) -> String {
         .collect()
 }
 
-/// Puts an example of each provider below the address, as comments.
+/// Puts an example for each local server and each provider below the address, as comments.
 fn insert_examples(text: &str) -> String {
     let mut examples = String::from("\n# For example, instead of the `model` and `base_url` above:\n");
-    for provider in KnownProvider::ALL {
-        let _ = writeln!(examples, "#\n# {}:", provider.title());
-        for (key, value) in provider.target().values() {
+    let local = LOCAL_SERVERS.iter().map(|server| (server.name, EvalTarget::from(server)));
+    let hosted = KnownProvider::HOSTED.map(|(title, provider)| (title, provider.target()));
+    for (title, target) in local.chain(hosted) {
+        let _ = writeln!(examples, "#\n# {title}:");
+        for (key, value) in target.values() {
             let _ = writeln!(examples, "# {key} = {value}");
         }
     }
@@ -114,4 +120,24 @@ fn insert_examples(text: &str) -> String {
 /// names and addresses.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documentation_has_the_example_of_openai() {
+        let target = KnownProvider::OpenAi.target();
+        for page in [
+            include_str!("../../docs/running.md"),
+            include_str!("../../docs/for-inspect-and-lm-eval-users.md"),
+        ] {
+            let named: Vec<&str> = page.match_indices("gpt-").map(|(at, _)| &page[at..]).collect();
+            assert!(
+                !named.is_empty() && named.iter().all(|text| text.starts_with(&target.model)),
+                "{named:?}"
+            );
+        }
+    }
 }

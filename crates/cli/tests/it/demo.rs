@@ -66,6 +66,24 @@ fn recovers_known_skills_and_sends_requests_once() {
     let entries: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(entries.len(), 1, "it writes into its folder and nowhere else: {entries:?}");
     draws_alone(&study.join("reports/report.html"), 9);
+
+    // The second demo sent nothing: the cache answered every request, and saved exactly the tokens of the first.
+    let folder = study.to_str().unwrap();
+    let stats = reasonscape(&["cache", "stats", folder, "--format", "json"]);
+    let stats: Value = serde_json::from_str(&stats.stdout).unwrap();
+    assert_eq!((&stats["entries"], &stats["saved_requests"]), (&5_760.into(), &5_760.into()), "{stats}");
+    let completion: f64 = rows.iter().map(|row| 1_152.0 * row["tokens_mean"].as_f64().unwrap()).sum();
+    let saved = stats["saved_completion_tokens"].as_f64().unwrap();
+    assert!((saved - completion).abs() < 1e-6 * completion, "{saved} is not {completion}");
+    let third = demo(&study, &[]);
+    let tokens = saved + stats["saved_prompt_tokens"].as_f64().unwrap();
+    let line = third.stderr.lines().find(|line| line.starts_with("note: cache: ")).unwrap();
+    let digits: String = line.rsplit_once("saved ").unwrap().1.chars().filter(char::is_ascii_digit).collect();
+    assert!(
+        line.starts_with("note: cache: 5,760 of 5,760 requests answered from the cache; saved "),
+        "{line}"
+    );
+    assert_eq!(digits, format!("{tokens:.0}"), "{line}");
 }
 
 #[test]

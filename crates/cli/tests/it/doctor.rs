@@ -43,9 +43,20 @@ fn reports_a_sound_study() {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(patient.server.stats().answered, 1);
-    // Without leave nothing is asked.
+    // Without the option nothing is sent.
     patient.found("sim-strong", "", &[]);
     assert_eq!(patient.server.stats().answered, 1);
+}
+
+#[test]
+fn accepts_the_former_name_of_the_test_request_with_a_note() {
+    let patient = Patient::new(None);
+    let (code, said) = patient.found("sim-strong", "", &["--ask"]);
+    assert_eq!((code, patient.server.stats().answered), (0, 1), "{said}");
+    let folder = patient.folder.path().to_str().unwrap();
+    let note =
+        |option| reasonscape(&["doctor", folder, option]).stderr.contains("note: `--ask` is now `--request`");
+    assert!(note("--ask") && !note("--request"));
 }
 
 #[test]
@@ -71,7 +82,7 @@ fn reports_problems_with_a_remedy() {
 #[test]
 fn reports_unreachable_server_and_missing_key() {
     let patient = Patient::new(Some("secret-key"));
-    let (code, said) = patient.found("sim-strong", "", &["--ask"]);
+    let (code, said) = patient.found("sim-strong", "", &["--request"]);
     assert_eq!(code, 1);
     assert!(said.contains("HTTP 401"), "{said}");
     assert!(!said.contains("secret-key"));

@@ -170,14 +170,26 @@ fn writes_examples_when_no_server_runs() {
     let (before, rest) = text.split_once("model = \"smollm2-135m-instruct\"").unwrap();
     let examples = rest.split_once("above:\n").unwrap().1.split_once("\n\n").unwrap().0;
     let examples: Vec<&str> = examples.split("#\n").filter(|example| !example.is_empty()).collect();
-    assert_eq!(examples.len(), 4, "{examples:?}");
-    for (example, name) in examples.iter().zip(["ollama", "openai", "anthropic", "openrouter"]) {
+    assert_eq!(examples.len(), 7, "{examples:?}");
+    for (example, name, base_url) in [
+        (0, Some("ollama"), "http://127.0.0.1:11434/v1"),
+        (1, None, "http://127.0.0.1:1234/v1"),
+        (2, None, "http://127.0.0.1:8000/v1"),
+        (3, None, "http://127.0.0.1:8080/v1"),
+        (4, Some("openai"), "https://api.openai.com/v1"),
+        (5, Some("anthropic"), "https://api.anthropic.com/v1"),
+        (6, Some("openrouter"), "https://openrouter.ai/api/v1"),
+    ] {
+        let example = examples[example];
         let lines: String =
             example.lines().skip(1).map(|line| format!("{}\n", line.strip_prefix("# ").unwrap())).collect();
         let study = Study::parse(&format!("{before}{lines}"), std::path::Path::new(".")).unwrap();
-        let (_, _, expected) = init(&["--provider", name]);
-        assert_eq!(study.evals[0].base_urls, expected.base_urls);
-        assert_eq!(study.evals[0].model, expected.model);
+        assert_eq!(study.evals[0].base_urls, [base_url], "{example}");
+        if let Some(name) = name {
+            let (_, _, expected) = init(&["--provider", name]);
+            assert_eq!(study.evals[0].base_urls, expected.base_urls);
+            assert_eq!(study.evals[0].model, expected.model);
+        }
     }
 }
 

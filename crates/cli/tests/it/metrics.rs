@@ -260,6 +260,7 @@ fn tables_match_snapshot() {
     let run = metrics(FEW, &[]);
     assert_eq!(run.code, 0, "{run:?}");
     insta::assert_snapshot!(run.stdout);
+    assert!(run.stderr.contains("note: usr equals err in version 0 of its definition: "), "{run:?}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("few.jsonl");
     std::fs::write(&path, FEW).unwrap();

@@ -222,6 +222,49 @@ fn reports_in_four_formats_and_sends_no_request_twice() {
 }
 
 #[test]
+fn reports_what_the_cache_saved_per_run_and_per_study() {
+    let env = RunEnv::new();
+    env.write_study(&["sim-p0.9"], "price_prompt = 1000.0\nprice_completion = 2000.0");
+    let paid = &env.run_to_end(&["--count", "4"])[0];
+    let count = |key: &str| paid[key].as_u64().unwrap();
+    let (requests, tokens) = (count("sent"), count("prompt_tokens") + count("completion_tokens"));
+    let cost = paid["cost"].as_f64().unwrap();
+    assert!(requests > 0 && tokens > 1_000 && tokens < 1_000_000 && cost > 1.0, "{paid}");
+    let stats =
+        |format: &str| reasonscape(&["cache", "stats", env.path().to_str().unwrap(), "--format", format]);
+    let saved: Value = serde_json::from_str(&stats("json").stdout).unwrap();
+    assert_eq!((&saved["saved_requests"], &saved["saved_cost"]), (&json!(0), &Value::Null));
+    assert!(!stats("table").stderr.contains("saved over all runs"));
+
+    let thousands = |n: u64| format!("{},{:03}", n / 1_000, n % 1_000);
+    for repeat in 1..=2 {
+        let again = env.run(&["--count", "4"]);
+        let note = format!(
+            "note: cache: {requests} of {requests} requests answered from the cache; saved {} tokens, cost {cost:.2}\n",
+            thousands(tokens)
+        );
+        assert!(again.stderr.contains(&note), "{note}: {again:?}");
+        let saved: Value = serde_json::from_str(&stats("json").stdout).unwrap();
+        for (key, once) in [
+            ("saved_requests", requests),
+            ("saved_prompt_tokens", count("prompt_tokens")),
+            ("saved_completion_tokens", count("completion_tokens")),
+        ] {
+            assert_eq!(saved[key], json!(repeat * once), "{key}: {saved}");
+        }
+        assert!((saved["saved_cost"].as_f64().unwrap() - repeat as f64 * cost).abs() < 1e-9, "{saved}");
+        let note = format!(
+            "note: saved over all runs: {} requests, {} tokens, cost {:.2}\n",
+            repeat * requests,
+            thousands(repeat * tokens),
+            repeat as f64 * cost
+        );
+        let table = stats("table");
+        assert!(table.stderr.contains(&note), "{note}: {table:?}");
+    }
+}
+
+#[test]
 fn runs_part_of_a_study_and_the_rest_later() {
     let env = RunEnv::new();
     let some = env.run_to_end(&["--eval", "sim-cheap", "--task", "sort", "--count", "4"]);
@@ -296,7 +339,7 @@ fn rejects_unknown_names_listing_known_ones() {
         refused(&["--precision", "7"], &["invalid margin `--precision 7`", "e.g. 0.05"]);
         refused(&["--precision", "NaN"], &["invalid margin"]);
         refused(&["--precision", "0.1", "--count", "8"], &["--precision", "--count"]);
-        refused(&["--shard", "3/2"], &["`3/2` is no shard", "`1/4` to `4/4`"]);
+        refused(&["--shard", "3/2"], &["invalid shard `3/2`", "`1/4` to `4/4`"]);
         refused(&["--count", "0"], &["--count"]);
         refused(&["--log", "loud"], &["invalid level `--log loud`", "trace"]);
         env.assert_is_untouched();

@@ -22,7 +22,7 @@ struct Options {
     texts: Vec<String>,
     letters: bool,
     /// For generated problems: "green" stands for "green cup" if all options are cups, "but" excludes what follows,
-    /// and a remark may stand behind a dash. Datasets without a scorer are compared without this, as they always were.
+    /// and a remark may follow a dash. Datasets without a scorer are compared without this, as they always were.
     is_generated: bool,
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn claimed(answer: &str) -> Option<Decimal> {
     if last_line.is_some() && is_item(text) {
         return only_number(last_line?);
     }
-    // Work may stand above the result, as in a fenced block.
+    // The result may come after work, as in a fenced block.
     only_number(text).or_else(|| before_explanation(text)).or_else(|| only_number(last_line?))
 }
 
@@ -139,7 +139,7 @@ fn spaced_groups(text: &str) -> Option<Decimal> {
 }
 
 /// All numbers of a text that are not part of a name (`file10`), an ordinal or a label (`Step 3`). Nothing at all
-/// when one of them cannot be read for certain: a range, a unit glued to it, digits cut off by dots.
+/// when one of them cannot be read for certain: a range, a unit glued to it, digits omitted by dots.
 fn numbers(text: &str) -> Option<Vec<Found>> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -4,7 +4,7 @@ use super::decimal::Decimal;
 use super::text::words;
 use crate::number_words::{SMALL, TENS};
 
-/// A number in words, when it is all that is said or stands at the end after "is".
+/// A number in words, if it is the complete text or its end after "is".
 pub(crate) fn claimed(text: &str) -> Option<Decimal> {
     let lower = text.to_lowercase();
     let words: Vec<&str> = words(&lower).collect();

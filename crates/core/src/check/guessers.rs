@@ -9,7 +9,7 @@ use super::logit::{Candidate, Choice, Logit};
 use super::surface::{Surface, body, mentions, shared_text, without_options};
 use super::tricks::{Clue, tricks};
 
-/// How often a guesser was right.
+/// How often a guesser was correct.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tally {
     pub(super) name: String,

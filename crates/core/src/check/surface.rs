@@ -164,7 +164,7 @@ fn is_negative(text: &str, token: &str, index: usize, tokens: &[&str]) -> bool {
         && text[..offset - 1].chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(' || c == ',')
 }
 
-/// Where a word or phrase stands in a text, at word boundaries.
+/// Positions of a word or phrase in a text, at word boundaries.
 pub(super) fn mentions<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     text.match_indices(phrase).filter_map(move |(start, _)| {

@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
 ///
 /// A block ends at the first closing tag of its own name: models whose template opens the block often open it once
 /// more themselves, so a second opening tag inside is ignored. A closing tag without an opening one comes from
-/// such a template too: all that stands before it is reasoning.
+/// such a template too: everything before it is reasoning.
 pub(super) fn separate(content: &str) -> Parts<'_> {
     struct Piece<'a> {
         text: &'a str,

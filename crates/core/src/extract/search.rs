@@ -70,7 +70,7 @@ fn is_list_line(line: &str) -> bool {
     !line.is_empty() && line.split(',').all(|item| (1..=3).contains(&item.split_whitespace().take(4).count()))
 }
 
-/// The first line, with the lines below it as long as a list goes on: each ends with a comma.
+/// The first line, with the lines below it while a list continues: each ends with a comma.
 pub(super) fn continued_list(text: &str) -> &str {
     let mut end = first_line(text).len();
     let mut line = &text[..end];
@@ -115,7 +115,9 @@ pub(super) fn is_list_item(text: &str, start: usize, length: usize) -> bool {
             || above.trim_end().ends_with([':', '*'])
             || above.trim().starts_with("```"))
         && is_one_word(first_line(below));
-    between_words || first_of_words
+    // The last word of a list that continues in the next line.
+    let ends_list = is_lower && above.ends_with(',') && is_list_line(above);
+    between_words || first_of_words || ends_list
 }
 
 /// Several lines of one word each: a list written down the page.
@@ -148,7 +150,7 @@ pub(super) fn following_block(text: &str) -> &str {
         line.len()
     };
     let block = block[..length].trim();
-    // A list of one item is that item: its bullet is no minus.
+    // A list of one item is that item: its bullet isn't a minus.
     if block.contains('\n') { block } else { without_bullet(block) }
 }
 
@@ -224,7 +226,7 @@ pub(super) fn last_lines(text: &str) -> &str {
                 .map_or(start, |(start, _)| start);
         }
         line if is_list_line(line) => {
-            // A list that goes on from the line above.
+            // A list that continues from the line above.
             for (above, above_end) in lines {
                 let line = &text[above..above_end];
                 if !line.trim_end().ends_with(',') || !is_list_line(line) {

@@ -13,7 +13,7 @@ pub(super) fn without_end_tokens(text: &str) -> &str {
     text.trim_start()
 }
 
-/// What may stand around an answer: quotes, emphasis, the delimiters of formulas.
+/// Characters that may surround an answer: quotes, emphasis, the delimiters of formulas.
 const PAIRS: [[&str; 2]; 11] = [
     ["\"", "\""],
     ["'", "'"],

@@ -457,7 +457,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands in braces: a group, or a set written without backslashes.
+    /// The content of braces: a group, or a set written without backslashes.
     fn group(&mut self) -> Read<Value> {
         let mut items = vec![self.inner()?];
         while self.take(&Token::Comma) {

@@ -27,7 +27,7 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// A complete formula: the values that stand between commas.
+/// A complete formula: the values between commas.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Formula {
     pub(super) items: Vec<Item>,

@@ -169,7 +169,7 @@ impl Parameter {
     pub const fn with_default(self, index: usize) -> Self {
         match self.range {
             Range::Word { words, .. } => Self { range: Range::Word { words, default: words[index] }, ..self },
-            _ => panic!("only words are chosen by their place"),
+            _ => panic!("only a word parameter has words to choose a default from"),
         }
     }
 }

@@ -257,7 +257,7 @@ fn labeled(text: &str) -> Option<(usize, &str)> {
     if *link != " is " {
         return Some((index, remark));
     }
-    // What it is compared with stands in the reason: "B is correct because C is too small".
+    // The reason names what it is compared with: "B is correct because C is too small".
     let claim = [" because ", " since ", ", as "].iter().find_map(|reason| remark.split_once(reason));
     let (claim, reason) = claim.unwrap_or((remark, ""));
     (is_praise(claim) && !is_taken_back(reason)).then_some((index, claim))
@@ -347,7 +347,7 @@ fn claimed_letters(text: &str) -> Vec<usize> {
     found
 }
 
-/// Capital letters that stand alone, except "A" and "I" before a word.
+/// Single capital letters, except "A" and "I" before a word.
 fn stray_letters(text: &str) -> Vec<usize> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();

@@ -35,7 +35,7 @@ fn is_same_word(a: &str, b: &str) -> bool {
         || is_word(a) && is_word(b) && tail(a) == tail(b) && a.to_lowercase() == b.to_lowercase()
 }
 
-/// The only formula of a sentence: what stands between dollar signs, or after "is".
+/// The only formula of a sentence: the text between dollar signs, or after "is".
 fn claimed_formula(answer: &str) -> Option<&str> {
     if is_hedged(answer) || answer.ends_with('?') || numeric::is_condition(answer) {
         return None;
@@ -46,7 +46,7 @@ fn claimed_formula(answer: &str) -> Option<&str> {
     answer.rsplit_once(" is ").map(|(_, formula)| formula.trim())
 }
 
-/// The only formula between delimiters, and what stands before and after it.
+/// The only formula between delimiters, and the text before and after it.
 fn only_delimited(answer: &str) -> Option<(&str, &str, &str)> {
     [["$", "$"], [r"\(", r"\)"]].into_iter().find_map(|[open, close]| {
         let (before, rest) = answer.split_once(open)?;

@@ -64,8 +64,9 @@ fn claimed(answer: &str) -> Option<Quantity> {
 
 /// Whether a text says under which condition the rest holds: "2x + 1 where x is 3" doesn't claim 3.
 pub(super) fn is_condition(text: &str) -> bool {
-    const CONDITIONS: [&str; 6] = ["where", "when", "whenever", "given", "assuming", "suppose"];
-    words(text).any(|word| CONDITIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    const CONDITIONS: [&str; 5] = ["where", "when", "whenever", "assuming", "suppose"];
+    text.contains("given that")
+        || words(text).any(|word| CONDITIONS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// The only number after the last "so" of a sentence: "9 eggs at $2 each, so she makes $18".

@@ -244,7 +244,7 @@ impl Source<'_> {
                 let reason = if known.contains(&name.as_str()) {
                     "has a single value in this manifold"
                 } else {
-                    "is no parameter of the task"
+                    "is not a parameter of the task"
                 };
                 return Err(self.error(raw.span(), format!("a view along `{name}`, which {reason}")));
             }

@@ -8,6 +8,7 @@ mod extract;
 mod math;
 mod python;
 mod python_solvers;
+mod reply_forms;
 mod scaling;
 mod scorers;
 mod scoring_revision;

@@ -1,7 +1,26 @@
 //! Extraction does work in proportion to the reply, whatever it repeats. The work of `math` is limited by a counter.
 
-use reasonscape_core::{Reply, extract, last_boxed};
+use reasonscape_core::{Reply, Scorer, Test, extract, last_boxed};
 use reasonscape_test_support::assert_linear;
+
+/// The scorers whose work is not limited by a counter.
+const SCORERS: [&str; 9] =
+    ["exact", "choice", "yes_no", "numeric", "set", "list", "json", "regex", "contains"];
+
+#[test]
+fn scoring_is_linear() {
+    for scorer in SCORERS {
+        let scorer: Scorer = scorer.parse().unwrap();
+        for piece in ["a ", "1, ", "not a ", "["] {
+            assert_linear(&format!("{scorer} {piece:?}"), |size| {
+                let text = piece.repeat(size / 4);
+                // Almost equal, so that a comparison runs to its end.
+                let test = Test::free_form(String::new(), format!("{text}b"));
+                std::hint::black_box(scorer.score(&format!("{text}{text}"), &test));
+            });
+        }
+    }
+}
 
 /// Pieces that open something, mark an answer or look like a part of one.
 const PIECES: [&str; 25] = [

@@ -141,3 +141,97 @@ fn chosen_scorer_is_obeyed_unless_only_some_questions_have_options() {
     assert_eq!(names(&mixed, "numeric"), ["choice", "numeric"]);
     assert_eq!(names(&mixed, "exact"), ["exact", "exact"]);
 }
+
+/// A row of a table in `docs/scoring.md`: the text of its cells.
+struct DocumentedRow<'d> {
+    scorer: &'d str,
+    cells: Vec<&'d str>,
+}
+
+/// The rows of the tables below the headings that name scorers.
+fn documented_rows(page: &str) -> Vec<DocumentedRow<'_>> {
+    let mut rows = Vec::new();
+    for section in page.split("\n### ").skip(1) {
+        let heading = section.lines().next().unwrap_or_default();
+        let Some(scorer) = code(heading).first().copied() else { continue };
+        let table = section.lines().filter(|line| line.starts_with("| ") || line.starts_with("|-"));
+        rows.extend(
+            table
+                .skip(2)
+                .map(|line| DocumentedRow { scorer, cells: line.trim_matches('|').split(" | ").collect() }),
+        );
+    }
+    rows
+}
+
+/// The code spans of a text.
+fn code(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A target cell such as "`taxi` of `bus`, `taxi`": the target and the options.
+fn documented_test(cell: &str) -> Test {
+    let spans = code(cell);
+    let mut test = Test::free_form(String::new(), spans[0]);
+    if cell.contains("` of `") && spans.len() > 2 {
+        test.options = spans[1..].iter().map(|option| (*option).to_owned()).collect();
+    }
+    test
+}
+
+#[test]
+fn documented_rows_are_scored_as_documented() {
+    let page = include_str!("../../../../docs/scoring.md");
+    let mut checked: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut check = |scorer: &'static str, test: &Test, answer: &str, expected: bool| {
+        checked.entry(scorer).or_default()[usize::from(expected)] += 1;
+        if scorer.parse::<Scorer>().unwrap().score(answer, test).is_correct != expected {
+            wrong.push(format!("{scorer}: `{answer}` for `{}` is documented as {expected}", test.target));
+        }
+    };
+    for DocumentedRow { scorer, cells } in documented_rows(page) {
+        if scorer == "math" {
+            let [equal, different] = cells[..] else { panic!("{cells:?}") };
+            for group in equal.split("; ") {
+                let spans = code(group);
+                let test = Test::free_form(String::new(), spans[0]);
+                spans[1..].iter().for_each(|answer| check("math", &test, answer, true));
+                for answer in different.split("`, `") {
+                    match code(&format!("`{}`", answer.trim_matches('`')))[..] {
+                        // "`0.33` for `\frac13`"
+                        [answer, target] => {
+                            check("math", &Test::free_form(String::new(), target), answer, false);
+                        }
+                        [answer] if different.contains('`') => check("math", &test, answer, false),
+                        _ => {}
+                    }
+                }
+            }
+            continue;
+        }
+        let test = documented_test(cells[0]);
+        for (index, cell) in cells.iter().enumerate().skip(1) {
+            let is_last = index + 1 == cells.len();
+            for answer in code(cell) {
+                match (scorer, index) {
+                    ("set", 1) => check("list", &test, answer, true),
+                    ("set", 2) => {
+                        check("set", &test, answer, true);
+                        check("list", &test, answer, false);
+                    }
+                    ("set", _) => check("list", &test, answer, false),
+                    _ => {}
+                }
+                let name =
+                    Scorer::ALL.iter().map(|known| known.name()).find(|known| *known == scorer).unwrap();
+                check(name, &test, answer, !is_last);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for scorer in Scorer::ALL {
+        let counts = checked.get(scorer.name()).copied().unwrap_or_default();
+        assert!(counts[0] > 1 && counts[1] > 1, "{scorer}: {counts:?}");
+    }
+}

@@ -203,7 +203,7 @@ fn rejects_invalid_suites_with_line() {
         ),
         (
             "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\nview = [{ x = \"size\" }]",
-            "line 7: a view along `size`, which is no parameter",
+            "line 7: a view along `size`, which is not a parameter",
         ),
         (
             "id = \"a\"\ntask = \"sort\"\nparams = { length = [4, 8] }\nview = [{ x = \"length\", y = \"length\" }]",

@@ -425,7 +425,7 @@ struct Key<'n, 's> {
     seen: &'s mut NamesSeen,
 }
 
-/// What a name stands for.
+/// The field that a name refers to.
 enum FoundKey<'n> {
     Field(Field),
     /// Fields below it, with the steps to them.

@@ -48,7 +48,7 @@ pub(super) fn choose(
     }
 }
 
-/// Rejects a wanted name that no log has. A name that only stands behind a preferred one is no error.
+/// Rejects a wanted name that no log has. A name that is only an alternative to a preferred one is not an error.
 pub(super) fn check_wanted<'a>(
     what: &str,
     wanted: &[String],

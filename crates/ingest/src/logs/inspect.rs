@@ -40,7 +40,7 @@ pub(super) struct Log {
     scorers: Vec<String>,
 }
 
-/// Files that Inspect's viewer writes beside logs.
+/// Files that Inspect's viewer writes next to logs.
 const INDEXES: [&str; 2] = ["logs.json", "listing.json"];
 
 /// Finds logs and selects what to read.
@@ -56,7 +56,7 @@ pub(super) fn open(paths: &[PathBuf], options: &LogOptions) -> Result<Opened<Log
                 JsonKind::Other => continue,
                 JsonKind::Damaged => {
                     let damaged = || {
-                        let problem = "not a log: empty, cut off at the start or not JSON; copy it again";
+                        let problem = "not a log: empty, truncated at the start or not JSON; copy it again";
                         Err(IngestError::file(&path, problem).into())
                     };
                     opened.add(

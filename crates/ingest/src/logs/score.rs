@@ -47,7 +47,7 @@ impl Threshold {
     }
 }
 
-/// The score that a word stands for.
+/// The score of a word.
 pub(super) fn score_of_word(word: &str) -> Option<f64> {
     match word {
         "C" => Some(1.0),

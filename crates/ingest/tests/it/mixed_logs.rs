@@ -179,7 +179,7 @@ fn damaged_json_in_a_folder_is_listed_and_json_of_other_tools_is_not() {
     assert_eq!(logs.iter().map(|log| file(log.path())).collect::<Vec<_>>(), ["good.json"]);
     let mut listed = skipped(&logs);
     listed.sort_unstable();
-    let damaged = "not a log: empty, cut off at the start or not JSON; copy it again";
+    let damaged = "not a log: empty, truncated at the start or not JSON; copy it again";
     assert_eq!(
         listed,
         [

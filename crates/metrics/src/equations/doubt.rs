@@ -1,4 +1,4 @@
-//! Readings that would make an equation right that fails as it is written.
+//! Readings by which an equation would be true that is false as written.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::words::{Family, Unit, is_si_symbol, is_variable};
 use super::{Line, WINDOW};
 
 impl Line<'_> {
-    /// Whether an equation that fails may be meant in a way that makes it right.
+    /// Whether a false equation is true in another plausible reading.
     pub(super) fn may_be_right(
         &self,
         relation: usize,
@@ -50,14 +50,14 @@ impl Line<'_> {
             || self.ends_inside_formula(right.end)
     }
 
-    /// Whether a sign, a unit or the result may stand for something else than usual.
+    /// Whether a sign, a unit or the result may have another meaning than usual.
     fn has_other_notation(&self, relation: usize, one: &Side<'_>, other: &Side<'_>, end: usize) -> bool {
         let has = |side: &Side<'_>, is: fn(Kind) -> bool| side.tokens.iter().any(|token| is(token.kind));
         let is_power = |kind| matches!(kind, Kind::Power | Kind::Raised(_));
         // `2 * 3 = 2^2 + 3`, which defines `*`
         let defines_star = one.tokens.iter().any(|token| self.is_star(token))
             && (has(other, is_power) && !has(one, is_power) || self.is_star_defined_before(relation));
-        // "48 = 100% + 20%", of a number that is not here
+        // "48 = 100% + 20%", of a number that isn't given
         let is_sum_of_percentages = one.traits.operators == 0
             && !one.is_percentage()
             && has(other, |kind| kind == Kind::Percent)
@@ -76,7 +76,7 @@ impl Line<'_> {
         token.kind == Kind::Times && self.text_of(token) == "*"
     }
 
-    /// Whether `*` gets another meaning: `a * b = a^2 + b`, but not in `l * w = 3 * 4`.
+    /// Whether `*` is redefined: `a * b = a^2 + b`, but not in `l * w = 3 * 4`.
     fn is_star_defined_before(&self, relation: usize) -> bool {
         let is_letter = |token: &Token| token.kind == Kind::Word && is_variable(self.text_of(token));
         self.tokens[relation.saturating_sub(WINDOW)..relation].windows(6).any(|tokens| match tokens {
@@ -125,7 +125,7 @@ impl Line<'_> {
         is_open(b"\\[", b"\\]") || is_open(b"\\(", b"\\)") || is_open_dollar
     }
 
-    /// Whether the lines around this one go on with the same expression.
+    /// Whether the lines around this one continue the same expression.
     fn is_continued(&self, left: &Left, right: &Range<usize>) -> bool {
         let bytes = self.text.as_bytes();
         let first = self.tokens[left.start].start as usize;
@@ -135,7 +135,7 @@ impl Line<'_> {
             let line = memchr::memrchr(b'\n', &bytes[..first]).unwrap_or(0);
             let above = memchr::memrchr(b'\n', &bytes[..line]).map_or(0, |newline| newline + 1);
             let end = bytes[above..line].iter().rev().find(|byte| !is_blank(byte));
-            // What is no bullet may go on with a number that stands above.
+            // Without a bullet, the line may continue with a number above it.
             let number = || left.bullet && memchr::memchr(b'=', &bytes[above..line]).is_none();
             end.is_some_and(|byte| b"+-*/=^(,".contains(byte) || (byte.is_ascii_digit() && number()))
         };
@@ -148,7 +148,7 @@ impl Line<'_> {
         before || after
     }
 
-    /// Whether it holds with the whole division of programs.
+    /// Whether it is true with the integer division of programming languages.
     fn is_truncated(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
         let [value, result] = [one, other].map(|side| self.readings::<Truncated>(side.tokens));
         other.traits.operators == 0
@@ -157,7 +157,7 @@ impl Line<'_> {
                 .is_some_and(|((value, _), (result, _))| value.any(|one| result.any(|other| one == other)))
     }
 
-    /// Whether numbers that look rounded account for the difference. In sums they have to be right.
+    /// Whether numbers that look rounded account for the difference. In sums they must be correct.
     fn is_off_by_rounding(&self, one: &Side<'_>, other: &Side<'_>) -> bool {
         let [value, result] = [one, other].map(|side| self.readings::<Span>(side.tokens));
         (one.traits.multiplies || other.traits.multiplies)
@@ -167,7 +167,7 @@ impl Line<'_> {
     }
 }
 
-/// Whether the right side starts with the result and goes on: `3 + 4 = 7 + 2 = 9`.
+/// Whether the right side starts with the result and continues: `3 + 4 = 7 + 2 = 9`.
 pub(super) fn runs_on(one: &Side<'_>, other: &Side<'_>) -> bool {
     let first = other.traits.first.and_then(|first| Ratio::from_written(&first));
     other.traits.operators > 0
@@ -175,14 +175,14 @@ pub(super) fn runs_on(one: &Side<'_>, other: &Side<'_>) -> bool {
         && one.values.any(|value| Some(value) == first)
 }
 
-/// How many of one unit make another.
+/// Factors between units.
 const CONVERSIONS: [i32; 16] =
     [7, 12, 16, 24, 30, 36, 52, 60, 100, 365, 1000, 1024, 1440, 3600, 5280, 1_000_000];
 
-/// What the prefixes of units stand for.
+/// The powers of ten of unit prefixes.
 const PREFIX_FACTORS: [i32; 3] = [1000, 1_000_000, 1_000_000_000];
 
-/// Whether one value is so many times the other.
+/// Whether one value is this multiple of the other.
 fn is_multiple(one: Ratio, other: Ratio, factors: &[i32]) -> bool {
     let quotients = [one.over(other), other.over(one)];
     quotients
@@ -195,8 +195,8 @@ fn is_negative(value: Ratio) -> bool {
     value.compare(Ratio::small(0)) == Some(Ordering::Less)
 }
 
-/// Whether the units leave no conversion between the sides: what a "per" cancels is gone, and each kind of unit that
-/// remains is one unit, in the result as well or there alone.
+/// Whether the units of the two sides agree without a conversion: after cancellation by "per", each kind of unit that
+/// remains is one unit, in the result too or only there.
 fn units_agree(left: &[(Unit, bool)], right: &[(Unit, bool)]) -> bool {
     let mut remaining = left.to_vec();
     for (unit, _) in left.iter().filter(|(_, per)| *per) {

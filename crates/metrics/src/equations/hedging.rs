@@ -1,4 +1,4 @@
-//! Words around an equation that take it back, ask for it, or merely suppose it.
+//! Words around an equation that correct it, ask for it, or suppose it.
 
 use super::tokens::Kind;
 use super::words::Word;

@@ -1,4 +1,4 @@
-//! Where the sides of an equation start and end, and whether what stands beside them leaves them alone.
+//! Where the sides of an equation start and end, and whether they are independent of the text around them.
 
 mod following_words;
 mod left;
@@ -11,7 +11,7 @@ pub(super) use right::Right;
 use super::Line;
 use super::tokens::Kind;
 
-/// A side of more tokens is not read.
+/// Maximum number of tokens in a side.
 const MAX_SIDE_TOKENS: usize = 200;
 
 impl Line<'_> {
@@ -36,13 +36,13 @@ impl Line<'_> {
         (percent || fraction) && self.word(at).is_some_and(|word| word.is("of"))
     }
 
-    /// Whether the bracket at `at` stands right behind a token of one of these kinds, as that of `f(3)` does.
+    /// Whether the bracket at `at` directly follows a token of one of these kinds, as in `f(3)`.
     fn is_attached_to(&self, at: usize, is_attachable: fn(Kind) -> bool) -> bool {
         at >= 1 && !self.tokens[at].space_before && is_attachable(self.tokens[at - 1].kind)
     }
 }
 
-/// Whether a token belongs to an expression wherever it stands.
+/// Whether a token is part of an expression in any position.
 fn is_arithmetic(kind: Kind) -> bool {
     kind.is_operator() || matches!(kind, Kind::Number | Kind::Percent | Kind::Raised(_))
 }

@@ -1,20 +1,20 @@
 //! Exact fractions, and spans of reals for numbers that were rounded before they were written down.
 //!
-//! Every operation is checked: what does not fit into 128 bits, or divides by zero, is no value.
+//! Every operation is checked: overflow of 128 bits and division by zero give `None`.
 
-/// Arithmetic as far as a reader of equations needs it.
+/// The arithmetic that equations need.
 pub(super) trait Arithmetic: Copy {
-    /// The value of a number as it is written.
+    /// The value of a written number.
     fn from_written(number: &Written) -> Option<Self>;
     fn plus(self, other: Self) -> Option<Self>;
     fn times(self, other: Self) -> Option<Self>;
     fn over(self, other: Self) -> Option<Self>;
     fn negated(self) -> Option<Self>;
-    /// The value as a small whole number, for exponents.
+    /// The value as a small integer, for exponents.
     fn to_integer(self) -> Option<i32>;
     fn small(value: i32) -> Self;
 
-    /// A whole power; a large one is none.
+    /// An integer power; `None` if the exponent is large.
     fn power(self, exponent: i32) -> Option<Self> {
         if exponent.unsigned_abs() > 128 {
             return None;
@@ -27,7 +27,7 @@ pub(super) trait Arithmetic: Copy {
     }
 }
 
-/// A number as it is written: `digits / 10^decimals`.
+/// A written number: `digits / 10^decimals`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) digits: i128,
@@ -72,7 +72,7 @@ impl Written {
         (decimals <= 30).then_some(Self { digits, decimals, percent: false })
     }
 
-    /// Whether it looks like a rounded value: with decimals that are no eighths, or a percentage off the fives.
+    /// Whether it looks rounded: decimals that aren't eighths, or a percentage that isn't a multiple of five.
     pub(super) fn looks_rounded(&self) -> bool {
         if self.decimals == 0 && !self.percent {
             return false;
@@ -132,7 +132,7 @@ impl Ratio {
         self.denominator == 1
     }
 
-    /// The last digit of a whole number of several digits.
+    /// The last digit of an integer of several digits.
     pub(super) fn last_digit(self) -> Option<Self> {
         let is_long = self.is_integer() && self.numerator >= 10;
         is_long.then_some(Self { numerator: self.numerator % 10, denominator: 1 })
@@ -208,8 +208,8 @@ impl Arithmetic for Ratio {
     }
 }
 
-/// Where a value may lie when some of the numbers it is made of were rounded. Rough at its ends, which is enough to
-/// leave a line alone.
+/// The range of a value that was computed from rounded numbers. Its ends are approximate, which suffices to skip a
+/// line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
     low: f64,
@@ -273,7 +273,7 @@ impl Arithmetic for Span {
     }
 }
 
-/// Whole numbers as programs divide them.
+/// Integer division as in programming languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Truncated(i128);
 

@@ -1,8 +1,7 @@
-//! A line of reasoning taken apart: numbers, signs, words, and what stands between them.
+//! The tokens of a line of reasoning: numbers, signs, words and separators.
 //!
 //! Decoration is dropped on the way: Markdown's emphasis, LaTeX's fences and spacing, calculator annotations (which are
-//! handed back to be read by themselves). Whatever is not understood becomes [`Kind::Unknown`], next to which nothing
-//! is checked.
+//! returned, to be read separately). Unknown notation becomes [`Kind::Unknown`], and nothing next to it is checked.
 
 mod latex;
 mod number;
@@ -11,7 +10,7 @@ mod word;
 
 use latex::Brace;
 
-/// What a piece of a line is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Number,
@@ -28,14 +27,14 @@ pub(super) enum Kind {
     Percent,
     Currency,
     Open,
-    /// `[`, which holds an expression or is no arithmetic.
+    /// `[`, which holds an expression or isn't arithmetic.
     OpenSquare,
     /// The start of a `\frac`, around both of its halves.
     OpenFraction,
     Close,
     Equal,
     About,
-    /// A comma, dash, arrow or the like: what is left of it has nothing to do with what is right of it.
+    /// A comma, dash or arrow: a separator of independent parts.
     Stop,
     /// The end of a sentence.
     End,
@@ -45,11 +44,11 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// A piece of a line, by its place in the text.
+/// A token, by its range in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// Whether white space or decoration stands before it.
+    /// Whether white space or decoration precedes it.
     pub(super) space_before: bool,
     pub(super) start: u32,
     pub(super) end: u32,
@@ -77,11 +76,11 @@ impl Kind {
     }
 }
 
-/// Takes a text apart, a line at a time, into buffers that are used again.
+/// Splits a text into tokens, line by line, into reused buffers.
 #[derive(Default)]
 pub(super) struct Tokenizer {
     pub(super) tokens: Vec<Token>,
-    /// Where `<<…>>` stand.
+    /// The ranges of `<<…>>`.
     pub(super) annotations: Vec<(usize, usize)>,
     braces: Vec<Brace>,
     /// Whether a `**` is open, so that the next one closes it.
@@ -89,8 +88,8 @@ pub(super) struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// Takes `text[from..to]` apart; `starts` and `ends` say whether that is where its line starts and ends. Where a
-    /// line was cut, nothing is known.
+    /// Splits `text[from..to]` into tokens; `starts` and `ends` tell whether its line starts and ends there. Where a line
+    /// was split, the neighbor is unknown.
     pub(super) fn read(&mut self, text: &str, from: usize, to: usize, starts: bool, ends: bool) {
         self.tokens.clear();
         self.annotations.clear();
@@ -112,13 +111,13 @@ impl Tokenizer {
     }
 }
 
-/// Reads one token after the other; the readers are in the files of this directory.
+/// Reads token by token; the readers are in the files of this directory.
 struct Scanner<'t, 'o> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
     to: usize,
-    /// Whether white space or decoration stands before the next token.
+    /// Whether white space or decoration precedes the next token.
     space_before: bool,
     out: &'o mut Tokenizer,
 }
@@ -136,7 +135,7 @@ impl Scanner<'_, '_> {
         &self.text[self.at..self.to]
     }
 
-    /// Records what stands from `start` up to here.
+    /// Records a token from `start` up to the current position.
     fn push(&mut self, kind: Kind, start: usize) {
         self.out.tokens.push(Token {
             kind,
@@ -158,7 +157,7 @@ impl Scanner<'_, '_> {
         self.space_before = true;
     }
 
-    /// How often `byte` comes in a row, from `ahead` on.
+    /// The length of the run of `byte` from `ahead` on.
     fn run_length(&self, ahead: usize, byte: u8) -> usize {
         self.bytes[self.at + ahead..self.to].iter().take_while(|&&found| found == byte).count()
     }
@@ -171,7 +170,7 @@ impl Scanner<'_, '_> {
         self.last().is_some_and(Kind::ends_operand)
     }
 
-    /// Passes over what stands before the text of a line: quotation, heading, bullet, number in parentheses.
+    /// Skips the markup at the start of a line: quotation, heading, bullet, number in parentheses.
     fn skip_line_marker(&mut self) {
         while matches!(self.peek(0), b' ' | b'\t' | b'>' | b'#') {
             self.at += 1;

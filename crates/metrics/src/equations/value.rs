@@ -1,14 +1,14 @@
-//! One side of an equation: its value, and what it is made of.
+//! One side of an equation: its value and its properties.
 
 use super::ratio::{Arithmetic, Written};
 use super::tokens::{Kind, Token};
 use super::words::{Unit, Word, is_si_symbol, is_variable};
 
-/// What a side is made of.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+/// The properties of a side.
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 #[derive(Debug, Default, Clone)]
 pub(super) struct OperandTraits {
-    /// Operators between operands; a sign is none.
+    /// Operators between operands; a sign doesn't count.
     pub(super) operators: u32,
     /// Whether anything but sums and differences is among them.
     pub(super) multiplies: bool,
@@ -16,14 +16,14 @@ pub(super) struct OperandTraits {
     pub(super) single: Option<(Written, bool)>,
     /// The first number of the side.
     pub(super) first: Option<Written>,
-    /// Whether a word stands behind a number.
+    /// Whether a word follows a number.
     pub(super) worded: bool,
     /// Whether a part of something is taken from a sum, which may mean the part of the whole sum.
     pub(super) part_of_sum: bool,
     /// Whether a letter `x` multiplies by a 2 or 3, which may be an exponent that lost its height.
     pub(super) letter_power: bool,
     pub(super) letter_times: bool,
-    /// Whether two small numbers stand around a slash without spaces, as in a date.
+    /// Whether it has two small numbers around a slash without spaces, as in a date.
     pub(super) date_like: bool,
     /// Whether a number looks rounded.
     pub(super) rounded: bool,
@@ -31,7 +31,7 @@ pub(super) struct OperandTraits {
     pub(super) binary_like: bool,
     /// Whether the side is `a-b` without spaces and negative, as a range is.
     pub(super) range_like: bool,
-    /// Units that can be converted, and whether they stand behind a "per".
+    /// Units that can be converted, and whether they follow a "per".
     pub(super) units: Vec<(Unit, bool)>,
     numbers: u32,
 }
@@ -49,13 +49,13 @@ pub(super) struct Reader<'a> {
     pub(super) traits: OperandTraits,
     sums: u32,
     parts: u32,
-    /// The last word behind the last number.
+    /// The last word after the last number.
     term_unit: Option<&'a str>,
 }
 
-/// Deeper parentheses are not followed.
+/// Maximum depth of parentheses.
 const MAX_DEPTH: u32 = 32;
-/// More words than these are no unit.
+/// Maximum number of words in a unit.
 const MAX_UNIT_WORDS: usize = 3;
 
 impl<'a> Reader<'a> {
@@ -106,14 +106,14 @@ impl<'a> Reader<'a> {
             self.sums += 1;
             self.term_unit = None;
             let (mut next, percentage) = self.product::<A>()?;
-            // Three feet and four inches are seven of nothing.
+            // Three feet plus four inches aren't seven of any unit.
             if let (Some(one), Some(other)) = (unit, self.term_unit)
                 && !same_unit(one, other)
             {
                 return None;
             }
             unit = unit.or(self.term_unit);
-            // `50 + 10%` is 55 to a cashier and 50.1 to a mathematician.
+            // `50 + 10%` may mean 55 or 50.1.
             if percentage && !bare && self.fork() {
                 next = next.times(value)?;
             }
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             self.traits.multiplies = true;
             bare = false;
             let (mut next, _) = self.power::<A>()?;
-            // `25 / 1/3` is 75 to the one who divides by a third.
+            // `25 / 1/3` may mean division by a third: 75.
             if operator == Kind::Divide && self.kind() == Some(Kind::Divide) && self.fork() {
                 self.at += 1;
                 self.traits.operators += 1;
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
             }
             self.traits.operators += 1;
             self.traits.multiplies = true;
-            // `-2^2` is 4 to many, though it should be -4.
+            // `-2^2` is often written for 4, although it is -4.
             if negative && !grouped && self.fork() {
                 value = value.negated()?;
                 negative = false;
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         Some((value, percent))
     }
 
-    /// A sign behind the number, or the fence that ends a formula, whose start looked like a currency as well.
+    /// A sign after the number, or a `$` that ends a formula and looks like a currency at its start.
     fn closing_sign(&mut self) {
         if self.kind() == Some(Kind::Currency) && !self.tokens[self.at].space_before {
             self.at += 1;
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         if top.decimals > 0 || bottom.decimals > 0 || top.digits >= bottom.digits {
             return None;
         }
-        // Behind a number a fraction in LaTeX is a factor to some.
+        // A fraction in LaTeX after a number may be a factor.
         if length == 9 && self.fork() {
             return None;
         }
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over the unit behind a number; `None` when the words are no unit.
+    /// Skips the unit after a number; `None` if the words aren't a unit.
     fn unit(&mut self) -> Option<()> {
         let mut words = 0;
         let mut per = false;
@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
                     let start = self.tokens[self.at].start as usize;
                     self.at += 1;
                     let power = unit_power_len(&self.tokens[self.at..]);
-                    // `3 xy^2` is no quantity.
+                    // `3 xy^2` isn't a quantity.
                     if power > 0 && word.unit().is_none() && !is_si_symbol(text) {
                         return None;
                     }
@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many tokens the power of a unit has: `²`, `^2`, `^{-1}`.
+/// The number of tokens in the power of a unit: `²`, `^2`, `^{-1}`.
 pub(super) fn unit_power_len(tokens: &[Token]) -> usize {
     const FORMS: [&[Kind]; 4] = [
         &[Kind::Power, Kind::Number],
@@ -420,7 +420,7 @@ pub(super) fn unit_power_len(tokens: &[Token]) -> usize {
     }
 }
 
-/// Whether two words are one, in the singular or the plural.
+/// Whether two words are the same, in singular or plural.
 fn same_unit(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
     let (short, long) = (short.as_bytes(), long.as_bytes());

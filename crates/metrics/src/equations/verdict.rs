@@ -1,4 +1,4 @@
-//! Whether an equation holds, fails, or may be meant in a way that makes it right.
+//! Whether an equation is true, false, or true in another plausible reading.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use super::value::{OperandTraits, Reader};
 use super::words::{Family, Word};
 use super::{Line, WINDOW};
 
-/// How an equation comes out.
+/// The verdict on an equation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Holds,
     Fails,
-    /// It may be right.
+    /// It may be correct.
     Unclear,
-    /// It may be right if the right side goes on with its result: `3 + 4 = 7 + 2 = 9`.
+    /// It may be correct if the right side continues with its result: `3 + 4 = 7 + 2 = 9`.
     RunsOn,
 }
 
-/// What a side may be worth: one value nearly always, which needs no memory of its own, and a few at most.
+/// The possible values of a side: nearly always one, which needs no allocation, and a few at most.
 pub(super) struct Values<A> {
     first: A,
     others: Vec<A>,
@@ -38,7 +38,7 @@ impl<A: Copy> Values<A> {
     }
 }
 
-/// A side of an equation, read.
+/// A parsed side of an equation.
 pub(super) struct Side<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) values: Values<Ratio>,
@@ -77,7 +77,7 @@ impl Line<'_> {
         }
     }
 
-    /// Whether the equation around the sign at `relation` holds; `None` when it is no arithmetic.
+    /// Whether the equation around the sign at `relation` holds; `None` if it isn't arithmetic.
     pub(super) fn verdict(
         &self,
         relation: usize,
@@ -102,7 +102,7 @@ impl Line<'_> {
         self.add_units_behind(right.end, &mut other.traits);
         if one.traits.operators + other.traits.operators == 0 {
             // Two plain numbers are compared only where a calculation led to the first, and not when they are of
-            // different kinds: 4% + 1% = 5% = $1,000, of something that is not here.
+            // different kinds: 4% + 1% = 5% = $1,000, of a quantity that isn't given.
             let differ = one.is_percentage() != other.is_percentage()
                 || one.has(Family::Money) != other.has(Family::Money);
             let worded = one.traits.worded || other.traits.worded;
@@ -144,7 +144,7 @@ impl Line<'_> {
         })
     }
 
-    /// All values that a side may be read as, and what the first reading is made of.
+    /// All values that a side may be read as, and the properties of the first reading.
     pub(super) fn readings<A: Arithmetic>(&self, tokens: &[Token]) -> Option<(Values<A>, OperandTraits)> {
         let mut reader = Reader::new(self.text, tokens, 0);
         let first = reader.value::<A>()?;
@@ -156,7 +156,7 @@ impl Line<'_> {
         for reading in 1..1_u32 << forks {
             values.others.extend(Reader::new(self.text, tokens, reading).value::<A>());
         }
-        // A percentage as a result is often just called by its number: 10 / 50 * 100 = 20%.
+        // A percentage as a result is often written as its number: 10 / 50 * 100 = 20%.
         if let Some((written, negative)) = traits.single
             && written.percent
         {
@@ -166,7 +166,7 @@ impl Line<'_> {
         Some((values, traits))
     }
 
-    /// Notes the words behind a result that may be its unit.
+    /// Records the words after a result that may be its unit.
     fn add_units_behind(&self, end: usize, traits: &mut OperandTraits) {
         let mut per = false;
         for at in end..end + 4 {
@@ -209,10 +209,10 @@ impl Line<'_> {
     }
 }
 
-/// So many decimals are those of a float, whose last digits are noise: a relative error of up to `FLOAT_NOISE`.
+/// This many decimals are those of a float, whose last digits are noise: a relative error of up to `FLOAT_NOISE`.
 const FLOAT_DECIMALS: u32 = 10;
 const FLOAT_NOISE: f64 = 1e-9;
-/// Compares two values as people write results down.
+/// Compares two values with the rounding that people use.
 fn compare(
     left: Ratio,
     right: Ratio,
@@ -244,17 +244,17 @@ fn compare(
             () => Verdict::Unclear,
         });
     }
-    // What a program prints for 0.1 + 0.2.
+    // Float noise, such as a program prints for 0.1 + 0.2.
     let noise = FLOAT_NOISE * (exact.approximately().abs() + 1.0);
     if written.decimals >= FLOAT_DECIMALS && off.approximately() < noise {
         return Some(Verdict::Holds);
     }
-    // The digits shown would have been enough: then they must be right.
+    // The digits shown would have been enough: then they must be correct.
     if exact.over(unit)?.is_integer() || !below(unit)? {
         return Some(Verdict::Fails);
     }
     if decimals == 0 && !written.percent {
-        // A whole number for a fraction may be rounded, cut off, or leave a remainder.
+        // A whole number for a fraction may be rounded, truncated, or leave a remainder.
         return Some(Verdict::Unclear);
     }
     let half = unit.times(Ratio::new(1, 2)?)?;

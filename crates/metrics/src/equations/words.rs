@@ -1,8 +1,8 @@
-//! What the words around an equation do to it.
+//! The effect of words around an equation.
 
 use std::sync::LazyLock;
 
-/// Words that do arithmetic: what stands beside them is an operand of something that is not written in signs.
+/// Words for arithmetic: their neighbors are operands of something that isn't written in signs.
 const OPERATION_WORDS: &str = "mod sum add log sin cos tan max min gcd lcm abs exp int rem per xor and off by of to ln lg div pow \
      am pm plus less more than over from half sqrt ceil root base cube adds into down with mean minus \
      times twice third fifth tenth floor round power added point negative ratio fewer sixth range modulo \
@@ -15,14 +15,14 @@ const SCALE_WORDS: &str = "k mm bn mil one two six ten zero four five nine three
      fifty sixty seventy eighty ninety pair pairs couple dozen dozens score gross hundred hundreds \
      thousand thousands million millions billion billions trillion lakh crore hundredth hundredths \
      thousandths";
-/// Words that end a quantity: no unit is called like that.
+/// Words that end a quantity, since they aren't units.
 const FUNCTION_WORDS: &str = "a i an as at be do he if in is it me my no on or so up us we all any are but can did for get had has \
      her his how its let may nor not now our out she the was who why yet you also been both does else \
      even gave give have here just make must only onto that them then they this thus upon were what when \
      will your about after again because before being could equal equals every given gives hence makes \
      might shall should since still their there these those until where which while would therefore \
      whereas meaning that's it's";
-/// Words that take back what a sentence says, as everything that ends in "n't" does.
+/// Words that negate a sentence, like those that end in "n't".
 const NEGATIONS: &str = "n't not never cannot wrong wrongly incorrect incorrectly false falsely untrue invalid mistake \
      mistaken mistakenly error erroneous erroneously impossible contradiction contradicts misconception \
      absurd nonsense neither instead without unlike";
@@ -30,16 +30,16 @@ const NEGATIONS: &str = "n't not never cannot wrong wrongly incorrect incorrectl
 const REDEFINITIONS: &str = "mod base modulo modular modulus binary octal hex hexadecimal clock xor bitwise pattern puzzle cipher \
      defined operator operation symbol rule digit digits concatenate concatenation string strings \
      matchsticks roman carry wraps wrap";
-/// Words that make a clause a mere thought.
+/// Words that make a clause hypothetical.
 const HYPOTHETICALS: &str = "if suppose supposing assume assumes assuming imagine whether unless say says said might may no try \
      trying tried guess guessing claim claims claimed claiming does wrote writes thought thinks pretend \
      hypothetically student's";
-/// Words that correct what was just said.
+/// Words that correct the text before them.
 const CORRECTIONS: &str = "no wait oops sorry actually correction hmm hm scratch rather nope whoops recheck recalculate \
      recompute redo typo should would";
-/// Words before a result that say that it is rounded.
+/// Words before a rounded result.
 const ROUNDING_WORDS: &str = "about around approx nearly almost roughly approximately circa";
-/// Words behind a result that say that it is rounded.
+/// Words after a rounded result.
 const ROUNDING_WORDS_AFTER: &str = "round rounds rounded rounding nearest ish truncated estimate estimated";
 /// Words that a number follows as a name: day 3, step 2.
 const LABELS: &str = "age ages april aprils august augusts box boxs bus car cars case cases chapter chapters column \
@@ -50,9 +50,9 @@ const LABELS: &str = "age ages april aprils august augusts box boxs bus car cars
      phases place places player players position positions problem problems question questions rank ranks \
      room rooms round rounds row rows s section sections september septembers ss stage stages step steps \
      sunday table tables team teams term terms train trains version versions week weeks year years";
-/// Words after which a lone number may start an equation: "that is 12 = 3 * 4".
+/// Words after which a single number may start an equation: "that is 12 = 3 * 4".
 const ANSWER_INTRODUCTIONS: &str = "is are so equals thus hence therefore then be because since";
-/// Words for what remains after a division.
+/// Words for the remainder of a division.
 const REMAINDER_WORDS: &str = "remainder remainders remaining remains rem r leftover leftovers";
 
 /// Units that can be converted into each other, a family a line; names of one unit are joined by `/`.
@@ -100,12 +100,12 @@ pub(super) enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     pub(super) family: Family,
-    /// Where the unit stands in the list of its family.
+    /// Position of the unit in the list of its family.
     index: u8,
 }
 
 impl Unit {
-    /// What a currency sign stands for.
+    /// The unit of a currency sign.
     pub(super) const CURRENCY: Unit = Unit { family: Family::Money, index: 0 };
 }
 
@@ -191,7 +191,7 @@ fn letters(word: &str) -> u128 {
     let mut letters = 0_u128;
     for byte in word.bytes() {
         let byte = match byte {
-            // A typographic apostrophe is a plain one.
+            // A typographic apostrophe is read as a plain one.
             0xE2 | 0x80 => continue,
             0x99 => b'\'',
             _ => byte.to_ascii_lowercase(),
@@ -204,7 +204,7 @@ fn letters(word: &str) -> u128 {
     letters
 }
 
-/// What is known of a word.
+/// The properties of a word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Word {
     letters: u128,
@@ -299,7 +299,7 @@ impl Word {
         self.unit
     }
 
-    /// Whether it may stand right behind a number without a space, as `km` in `5km`.
+    /// Whether it may follow a number without a space, as `km` in `5km`.
     pub(super) fn is_abbreviation(self) -> bool {
         self.letters > 0xFF && self.unit.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a sentence mentions that can be looked up: numbers, names, quotations.
+//! The items of a sentence that can be looked up: numbers, names, quotations.
 
 use std::collections::HashSet;
 
@@ -38,20 +38,20 @@ impl Quantity {
         self
     }
 
-    /// A hundredth of it, as a percentage is.
+    /// The number divided by 100.
     pub(super) fn hundredth(self) -> Self {
         Self { digits: self.digits, decimals: self.decimals + 2 }.shortest()
     }
 }
 
-/// Something that can be looked up.
+/// An item that can be looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item<'a> {
     /// A number and whether it is a percentage.
     Number(&'a str, bool),
     /// One or more words with capitals.
     Name(&'a str),
-    /// What stands between quotation marks.
+    /// The text between quotation marks.
     Quotation(&'a str),
 }
 
@@ -143,14 +143,14 @@ fn is_heading(sentence: &str) -> bool {
         || (sentence.starts_with("**") && sentence.trim_end_matches(':').ends_with("**"))
 }
 
-/// Calls `each` with every run of words that start with a capital, and whether it stands where every word would.
+/// Calls `each` with every run of words that start with a capital, and whether every word has a capital there.
 pub(super) fn capitals<'a>(sentence: &'a str, mut each: impl FnMut(&'a str, bool)) {
     let mut first = true;
     let mut run: Option<(usize, usize, bool)> = None;
     let mut last_end = 0;
     for (start, word) in words(sentence) {
         let gap = &sentence[last_end..start];
-        // What comes after these starts anew, with a capital or not.
+        // A sentence begins after these, with a capital or not.
         first |= gap.contains([':', '"', '“', '.', '!', '?', '|', '(', '[', '*', '—', '→']);
         let end = start + word.len();
         last_end = end;
@@ -178,7 +178,7 @@ pub(super) fn capitals<'a>(sentence: &'a str, mut each: impl FnMut(&'a str, bool
     }
 }
 
-/// Words with a capital that name nothing.
+/// Words with a capital that aren't names.
 fn is_common(word: &str) -> bool {
     let bare = word.split(['\'', '’']).next().unwrap_or(word);
     matches!(
@@ -213,7 +213,7 @@ fn is_common(word: &str) -> bool {
     )
 }
 
-/// The words of a text, an apostrophe within being part of one.
+/// The words of a text; an apostrophe inside a word is part of it.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '\'' || c == '’';
     let mut at = 0;

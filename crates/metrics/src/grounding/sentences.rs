@@ -1,8 +1,8 @@
-//! Where sentences end.
+//! Splits a text into sentences.
 
 use std::ops::Range;
 
-/// The sentences of a text by their places, trimmed and never empty. A line ends one, too.
+/// The byte ranges of the sentences of a text, trimmed and never empty. A line break ends a sentence, too.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -46,7 +46,7 @@ fn end(text: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// Whether the point after this is none of a sentence: "Mr", "e.g", an initial, the number of a step.
+/// Whether the period after this doesn't end a sentence: "Mr", "e.g", an initial, the number of a step.
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let bare = word.trim_start_matches(['(', '*', '"', '#']);

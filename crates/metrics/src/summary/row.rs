@@ -112,7 +112,7 @@ fn digest(text: &[u8]) -> [u64; 2] {
     let mut hasher = DefaultHasher::new();
     hasher.write(text);
     let first = hasher.finish();
-    // The state is wider than what it gives at once.
+    // The state is wider than one output.
     hasher.write_u8(0xff);
     [first, hasher.finish()]
 }

@@ -1,4 +1,4 @@
-//! Results that take long to compute, stored beside the files that they were computed from.
+//! Results that take long to compute, stored next to the files that they were computed from.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -124,8 +124,8 @@ pub(super) async fn open(study: &Path, first: Option<u64>) -> Result<PointsDb, P
         let counted = recount_unit(&session, &unit, first).await?;
         if !is_trusted {
             remarks.push(format!(
-                "the trials of `{}` on {} do not match their counters and were counted anew; `reasonscape evaluate` \
-                 puts that right",
+                "the trials of `{}` on {} do not match their counters and were counted again; `reasonscape evaluate` \
+                 repairs the counters",
                 unit.trials[0].eval.model, unit.trials[0].task
             ));
         }

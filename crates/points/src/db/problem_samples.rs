@@ -45,7 +45,7 @@ pub struct UnitProblems {
 /// The trials of points by problem; the key is evaluation, task and parameters.
 pub(super) type ProblemClusters = HashMap<[String; 3], ClusteredRate>;
 
-/// How many problems of a point have so many samples, of which so many are correct.
+/// The number of problems of a point by number of samples and of correct samples.
 const CLUSTERS: &str = "SELECT eval_id, base_task, params, n, correct, count(*) AS problems FROM (
     SELECT eval_id, base_task, params, count(*) AS n, sum(CASE WHEN status = 1 THEN 1 ELSE 0 END) AS correct
     FROM trials GROUP BY eval_id, base_task, params, \"index\"

@@ -195,7 +195,7 @@ fn is_sum(column: &str) -> bool {
     column == "problems" || SUM_COLUMNS.contains(&column)
 }
 
-/// What trials don't say about their point.
+/// The properties of a point that its trials don't have.
 #[derive(Default)]
 struct KnownPoint {
     manifolds: Vec<String>,

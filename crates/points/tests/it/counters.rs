@@ -439,10 +439,10 @@ fn recounts_counters_that_do_not_match_their_trials() {
     assert_eq!(total(&db), after);
     let remarks = db.remarks().join("\n");
     assert!(
-        remarks.contains("`alpha` on boolean do not match their counters and were counted anew"),
+        remarks.contains("`alpha` on boolean do not match their counters and were counted again"),
         "{remarks}"
     );
-    assert!(remarks.contains("`reasonscape evaluate` puts that right"), "{remarks}");
+    assert!(remarks.contains("`reasonscape evaluate` repairs the counters"), "{remarks}");
     assert!(!remarks.contains("stored more than once"), "{remarks}");
 
     fs::remove_file(&points).unwrap();

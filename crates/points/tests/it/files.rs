@@ -348,7 +348,7 @@ fn accepts_any_folder_name() {
         write_small_study(&study);
         let db = open(&study);
         assert_eq!(rows(&db, "SELECT count(*) FROM trials").unwrap(), [[json!(5)]], "{name}");
-        // The same where trials are read to be counted anew.
+        // The same where trials are read to be counted again.
         fs::remove_dir_all(study.join("points")).unwrap();
         let groups = wait(open(&study).aggregate(&[], &Filter::default(), Mode::C_P.into())).unwrap();
         assert_eq!(groups[0].counts.n, 5, "{name}");

@@ -114,7 +114,7 @@ fn find_cached(
     Ok((is_cached, saved))
 }
 
-/// Tokens of a response from an earlier version, another cache or a provider that reports none: as the response says.
+/// Tokens of a response from an earlier version, another cache or a provider that reports none: read from the response.
 fn reported_usage(reader: &Reader, eval: &Eval, id: &EntryId) -> Result<TokenUsage, CacheError> {
     let response = reader.find(id)?.and_then(|found| found.response.ok());
     let completion = response.and_then(|response| eval.provider.parse(response.status, &response.body).ok());

@@ -36,10 +36,10 @@ pub(crate) async fn projection(State(app): State<Arc<App>>, uri: Uri) -> Result<
     response::json(&study.analyses.projection(&selected, query.get("x")).await?.grids)
 }
 
-pub(crate) async fn frontier(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
+pub(crate) async fn threshold(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::from_uri(&uri);
     let (study, selected) = (app.study_for(&query).await?, AnalysisQuery::from_query(&query)?);
-    response::json(&study.analyses.frontiers(&selected, query.get("x")).await?.rows)
+    response::json(&study.analyses.thresholds(&selected, query.get("x")).await?.rows)
 }
 
 pub(crate) async fn hazard(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, ApiError> {

@@ -104,6 +104,9 @@ fn describe(operation: &Operation, replies: &mut SchemaGenerator, requests: &mut
         }
     }
     let mut described = json!({ "summary": operation.summary, "responses": responses });
+    if operation.is_deprecated {
+        described["deprecated"] = true.into();
+    }
     if !operation.parameters.is_empty() {
         let keys = operation.parameters.iter().map(|parameter| reference("parameters", parameter.key));
         described["parameters"] = keys.collect();

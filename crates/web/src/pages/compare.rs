@@ -71,7 +71,7 @@ pub(crate) async fn page(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     let query = Query::from_uri(&uri).only(&NAMES);
     let mode = mode(&query, Mode::C_P)?;
     let study = app.study().await;
-    // An error in the query is shown beside the form.
+    // An error in the query is shown next to the form.
     let (who, problem) = or_message(comparison::compared_evals(&study.analyses, &query).await)?;
     let (contest, contest_problem) = or_message(comparison::pairwise(&study.analyses, &query).await)?;
     let problem = problem.or(contest_problem);

@@ -16,7 +16,7 @@ use crate::analysis_cache::AnalysisCache;
 use crate::app::App;
 use crate::chart::{ChartView, NeedsChartCsp, percent_interval, percent_text, tooltip, trials_of};
 use crate::error::ApiError;
-use crate::figures::{frontier_rows, projection_figure, projection_views};
+use crate::figures::{projection_figure, projection_views, threshold_rows};
 use crate::params::{AnalysisQuery, mode};
 use crate::query_string::Query;
 use reasonscape_analysis::tables::{surface, threshold};
@@ -63,8 +63,8 @@ struct Results {
     remarks: Vec<String>,
     projection: Option<ChartView>,
     projection_findings: Vec<String>,
-    frontier: Option<ChartView>,
-    frontier_findings: Vec<String>,
+    thresholds: Option<ChartView>,
+    threshold_findings: Vec<String>,
 }
 
 /// One model over two parameters.
@@ -245,15 +245,15 @@ async fn results(
     let no_surface = (params.x.is_none() || params.y.is_none())
         .then(|| format!("{} has only one varying parameter; a surface needs two.", params.task));
     let (projection, projection_findings) = projection(base, analyses, params, ids).await?;
-    let (frontier, frontier_findings) = frontier(base, analyses, params, ids).await?.unzip();
+    let (thresholds, threshold_findings) = thresholds(base, analyses, params, ids).await?.unzip();
     Ok(Results {
         surfaces,
         no_surface,
         remarks,
         projection: Some(projection),
         projection_findings,
-        frontier,
-        frontier_findings: frontier_findings.unwrap_or_default(),
+        thresholds,
+        threshold_findings: threshold_findings.unwrap_or_default(),
     })
 }
 
@@ -298,7 +298,7 @@ async fn projection(
 }
 
 /// The thresholds along each numeric parameter, with findings; `None` without such a parameter.
-async fn frontier(
+async fn thresholds(
     base: &str,
     analyses: &AnalysisCache,
     params: &ExplorerParams,
@@ -310,12 +310,12 @@ async fn frontier(
         return Ok(None);
     }
     let query = api_query(params, ids, &numeric);
-    let rows = frontier_rows(analyses, &query).await?;
+    let rows = threshold_rows(analyses, &query).await?;
     let finding = |row: &ThresholdRow| format!("{} along {}: {}", row.label, row.parameter, row.finding);
     let chart = ChartView::new(
         threshold_figure(&rows, AnalysisQuery::from_query(&query)?.confidence.level()),
-        "frontier",
-        format!("{base}/api/v1/figures/frontier{query}"),
+        "threshold",
+        format!("{base}/api/v1/figures/threshold{query}"),
         Some(&threshold::display_table(&rows)),
     );
     Ok(Some((chart, rows.iter().map(finding).collect())))

@@ -133,7 +133,7 @@ pub(crate) struct EvalProgress {
     pub(crate) answered: u64,
     /// Truncated responses since this start.
     pub(crate) truncated: u64,
-    /// Trials that were given up.
+    /// Trials without a response.
     pub(crate) missing: u64,
     /// Requests that were sent again.
     pub(crate) retried: u64,

@@ -18,7 +18,7 @@ use super::record::{EvalProgress, RunRecord, RunState, TokensUsed, now_ms};
 
 /// How often events are counted and published.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How often the record is saved during a run.
+/// Interval between saves of the record during a run.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The reason shown while a run is stopping.

@@ -82,7 +82,10 @@ fn surface_has_a_cell_for_every_pair_of_values() {
 #[test]
 fn accepts_former_command_names_or_points_to_the_new_one() {
     let plot = grid();
-    assert_eq!(plot.json("frontier", &[]), plot.json("threshold", &[]));
+    let former = plot.ask("frontier", &["--format", "json"]);
+    assert!(former.stderr.starts_with("note: `analyze frontier` is now `analyze threshold`\n"), "{former:?}");
+    assert_eq!(serde_json::from_str::<Value>(&former.stdout).unwrap(), plot.json("threshold", &[]));
+    assert!(!plot.ask("threshold", &[]).stderr.contains("is now"));
     // The name has another meaning now.
     assert_rejected(&plot.ask("cluster", &["--shape"]), &["--shape"]);
 }

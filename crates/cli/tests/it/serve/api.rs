@@ -93,7 +93,7 @@ fn responses_match_the_openapi_document() {
         let schema = &operations["get"]["responses"]["200"]["content"]["application/json"]["schema"];
         check(&document, schema, &reply.json(), path);
     }
-    assert_eq!(paths.keys().filter(|path| !of_runs(path)).count(), 22);
+    assert_eq!(paths.keys().filter(|path| !of_runs(path)).count(), 23);
 }
 
 #[test]

@@ -28,7 +28,9 @@ fn analyses_match_the_command_line() {
         ("/surface?filter=base_task%3Dmaze&mode=K_O", "surface --filter base_task=maze --mode K_O"),
         ("/projection?eval=e00001&confidence=0.8", "projection --filter eval_id=e00001 --confidence 0.8"),
         ("/projection?task=maze&x=kind", "projection --filter base_task=maze --x kind"),
-        ("/frontier?x=length", "frontier --x length"),
+        ("/threshold?x=length", "threshold --x length"),
+        // The former path.
+        ("/frontier?x=length", "threshold --x length"),
         ("/hazard?by=eval&width=100", "hazard --by eval --width 100"),
         ("/hazard?task=maze&task=flat", "hazard --filter base_task=maze,flat"),
         ("/tokens?keep=0.5&budget=64&budget=1024", "tokens --keep 0.5 --budget 64 --budget 1024"),
@@ -50,12 +52,15 @@ fn analyses_match_the_command_line() {
 #[test]
 fn draws_every_figure() {
     let server = Server::landscape();
-    for kind in ["surface", "projection", "frontier", "hazard", "histogram", "tokens", "compression", "size"]
+    for kind in ["surface", "projection", "threshold", "hazard", "histogram", "tokens", "compression", "size"]
     {
         let chart = server.get(&format!("/api/v1/figures/{kind}?task=maze&by=eval&columns=1")).json();
         assert!(!chart["data"].as_array().unwrap().is_empty(), "{kind}: {chart}");
         assert!(chart["layout"]["height"].is_number() && chart["config"].is_object(), "{kind}");
     }
+    let [threshold, former] =
+        ["threshold", "frontier"].map(|kind| server.get(&format!("/api/v1/figures/{kind}?task=maze")));
+    assert_eq!((former.status, &former.body), (200, &threshold.body), "the former name");
     assert_eq!(server.get("/api/v1/figures/no-such").status, 404);
     assert_eq!(server.get("/api/v1/figures/hazard?columns=0").status, 200);
     assert_eq!(server.get("/api/v1/figures/hazard?columns=999999").status, 200);
@@ -152,7 +157,7 @@ fn explorer_fills_in_missing_parameters() {
     // Fewer than two parameters.
     let line = page("/explorer?task=line");
     assert!(line.contains("line has only one varying parameter; a surface needs two."), "{line}");
-    assert!(line.contains("id=\"projection\"") && line.contains("id=\"frontier\""));
+    assert!(line.contains("id=\"projection\"") && line.contains("id=\"threshold\""));
     let flat = page("/explorer?task=flat");
     assert!(flat.contains("No parameter of flat varies"), "{flat}");
     assert!(!flat.contains("<svg xmlns"), "{flat}");

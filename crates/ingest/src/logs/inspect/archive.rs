@@ -152,7 +152,7 @@ impl Archive {
         }
         into.clear();
         into.reserve(usize::try_from(size.min(BATCH_BYTES)).unwrap_or(0));
-        // A member that is larger than the directory says is an error of the zip reader.
+        // The zip reader rejects a member that is larger than the directory declares.
         member.take(max).read_to_end(into).map_err(|error| wrong(&error, &name))?;
         Ok(name)
     }

@@ -105,7 +105,7 @@ struct Score {
 struct Message {
     role: String,
     content: Content,
-    /// Early logs had reasoning beside the content.
+    /// Early logs had reasoning next to the content.
     reasoning: Option<String>,
 }
 

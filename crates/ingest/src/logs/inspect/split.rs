@@ -14,7 +14,7 @@ pub(super) const BATCH_BYTES: usize = 16 << 20;
 /// The parts of a log that its header needs.
 const HEADER: [&str; 4] = ["status", "eval", "plan", "results"];
 
-/// Keys of a log that may stand before `eval`, in its own order or sorted.
+/// Keys of a log that may precede `eval`, in its own order or sorted.
 const BEFORE_EVAL: [&str; 8] =
     ["version", "status", "error", "etag", "attachments", "config_source", "_version", "$schema"];
 /// How much of a file is searched for the first keys.
@@ -27,7 +27,7 @@ pub(super) enum JsonKind {
     Log,
     /// JSON of another tool.
     Other,
-    /// Empty, cut off before the first keys end, or not JSON.
+    /// Empty, truncated before the first keys end, or not JSON.
     Damaged,
 }
 

@@ -1,25 +1,25 @@
-//! Whether the words behind a result leave it alone, rather than making it an operand.
+//! Whether a result is independent of the words after it: not an operand.
 
 use super::super::Line;
 use super::super::tokens::Kind;
 use super::super::value::unit_power_len;
 use super::super::words::{Word, is_variable};
 
-/// So many words behind a result are looked at.
+/// Number of words after a result that are examined.
 const MAX_WORDS: usize = 3;
-/// A unit of more tokens is not followed.
+/// Maximum number of tokens in a unit.
 const MAX_UNIT_TOKENS: usize = 8;
 
-/// A result and the word behind it.
+/// A result and the word after it.
 struct Following<'l, 't> {
     line: &'l Line<'t>,
-    /// Where the word stands.
+    /// Position of the word.
     at: usize,
     word: Word,
 }
 
 impl Line<'_> {
-    /// Whether the words at `at` leave the result before them alone.
+    /// Whether the result is independent of the words at `at`.
     pub(super) fn is_standalone_before_words(&self, at: usize) -> bool {
         let following = Following { line: self, at, word: Word::new(self.slice(at)) };
         Following::RULES.iter().find_map(|rule| rule(&following)).unwrap_or(true)
@@ -27,8 +27,8 @@ impl Line<'_> {
 }
 
 impl Following<'_, '_> {
-    /// Each says whether the expression may stand alone, or nothing about these words. The first that decides counts;
-    /// an expression that none decides stands alone.
+    /// Each rule returns whether the expression is independent, or `None` for other words. The first decision counts;
+    /// without one the expression is independent.
     const RULES: [fn(&Self) -> Option<bool>; 5] =
         [Self::attached, Self::operator_after_unit, Self::and, Self::operation, Self::later_words];
 
@@ -43,7 +43,7 @@ impl Following<'_, '_> {
         (is_variable || (is_attached && !self.word.is_abbreviation())).then_some(false)
     }
 
-    /// "7 m/s * 3 s": the expression goes on behind the unit.
+    /// "7 m/s * 3 s": the expression continues after the unit.
     fn operator_after_unit(&self) -> Option<bool> {
         let mut at = self.at;
         while at < self.at + MAX_UNIT_TOKENS {
@@ -95,7 +95,7 @@ impl Following<'_, '_> {
         (self.kind(ahead) == Some(Kind::Number) && !last.is_function_word()).then_some(false)
     }
 
-    /// Whether "8 less than" goes on with a number, or with "twice": not with "4 more apples than Ada".
+    /// Whether "8 less than" is followed by a number, or with "twice": not with "4 more apples than Ada".
     fn is_compared_with_number(&self, at: usize) -> bool {
         let is_number =
             |at| self.line.starts_operand(at) || self.line.word(at).is_some_and(Word::is_operation);

@@ -7,7 +7,7 @@ use super::{MAX_SIDE_TOKENS, is_arithmetic};
 /// More words in a row are a sentence, not a unit.
 const MAX_WORDS: usize = 6;
 
-/// What stands left of an expression.
+/// The context to the left of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Edge {
     Start,
@@ -24,16 +24,16 @@ pub(in super::super) struct Left {
     pub(in super::super) bullet: bool,
 }
 
-/// What a word does to the expression after it.
+/// The effect of a word on the expression after it.
 enum WordBefore {
-    /// It stands inside: a unit, or the "of" of "20% of 50".
+    /// It is part of the expression: a unit, or the "of" of "20% of 50".
     Inside,
     /// The expression starts after it.
     Ends,
 }
 
 impl Line<'_> {
-    /// The longest expression that ends before the sign at `relation`, when what stands before it lets it stand alone.
+    /// The longest expression that ends before the sign at `relation`, if it is independent of the text before it.
     pub(in super::super) fn left(&self, relation: usize) -> Option<Left> {
         let mut start = relation;
         let mut depth = 0;
@@ -83,13 +83,13 @@ impl Line<'_> {
         self.is_attached_to(at, |kind| matches!(kind, Kind::Word | Kind::Unknown))
     }
 
-    /// Whether the `$` at `at` is the fence of a formula that ended before the one after it began.
+    /// Whether the `$` at `at` ends one formula before the next begins.
     fn is_closing_fence(&self, at: usize) -> bool {
         self.is_attached_to(at, Kind::ends_operand)
             && self.kind(at + 1).is_some_and(|next| next == Kind::Number || next.opens())
     }
 
-    /// What the word at `at` does to the expression after it, inside of `depth` brackets.
+    /// The effect of the word at `at` on the expression after it, inside of `depth` brackets.
     fn word_before(&self, at: usize, depth: usize) -> WordBefore {
         let next = self.tokens[at + 1].kind;
         let leads_operand = matches!(next, Kind::Number | Kind::Currency) || next.opens();
@@ -101,7 +101,7 @@ impl Line<'_> {
         }
     }
 
-    /// The side that starts at `start`, if it may start there, given what stands before.
+    /// The side that starts at `start`, if the text before it allows that.
     fn left_from(&self, start: usize) -> Option<Left> {
         let first = self.tokens[start].kind;
         let edge = self.left_edge(start)?;
@@ -109,7 +109,7 @@ impl Line<'_> {
         match first {
             Kind::Number | Kind::Currency => {}
             Kind::Minus if edge != Edge::Word || self.is_sign(start) => {
-                // `x - 3`, with a dash after something that is no operand for us
+                // `x - 3`, with a dash after something that isn't an operand here
                 if edge == Edge::Stop && self.tokens.get(start + 1)?.space_before {
                     return None;
                 }
@@ -123,7 +123,7 @@ impl Line<'_> {
         Some(Left { start, edge, bullet })
     }
 
-    /// What stands before an expression, unless it takes part in it.
+    /// The text before an expression, unless it is part of it.
     fn left_edge(&self, start: usize) -> Option<Edge> {
         match start.checked_sub(1).map(|at| self.tokens[at].kind) {
             None => Some(Edge::Start),

@@ -1,4 +1,4 @@
-//! Whether the words before an expression leave it alone, rather than making it an operand or a name.
+//! Whether an expression is independent of the words before it: not an operand or a name.
 
 use super::super::tokens::Kind;
 use super::super::words::Word;
@@ -14,7 +14,7 @@ struct Preceding<'l, 't> {
 }
 
 impl Line<'_> {
-    /// Whether the words before an expression leave it alone.
+    /// Whether the expression is independent of the words before it.
     pub(super) fn is_standalone_after_words(&self, start: usize) -> bool {
         let Some(word) = self.word(start - 1) else { return false };
         let second = start.checked_sub(2).and_then(|at| self.word(at));
@@ -22,7 +22,7 @@ impl Line<'_> {
         Preceding::RULES.iter().find_map(|rule| rule(&preceding)).unwrap_or(true)
     }
 
-    /// Whether a number that is not the result of an equation stands before `at` in its clause, or a word that works on
+    /// Whether the clause has a number before `at` that is not the result of an equation, or a word that operates on
     /// one.
     fn has_operand_before(&self, at: usize) -> bool {
         for index in (at.saturating_sub(WINDOW)..at).rev() {
@@ -45,8 +45,8 @@ impl Line<'_> {
 }
 
 impl Preceding<'_, '_> {
-    /// Each says whether the expression may stand alone, or nothing about these words. The first that decides counts;
-    /// an expression that none decides stands alone.
+    /// Each rule returns whether the expression is independent, or `None` for other words. The first decision counts;
+    /// without one the expression is independent.
     const RULES: [fn(&Self) -> Option<bool>; 8] = [
         Self::single_letter,
         Self::label,
@@ -92,7 +92,7 @@ impl Preceding<'_, '_> {
         (self.word.is("to") && self.is_second_one_of(&VERBS)).then_some(true)
     }
 
-    /// Fine unless there is something to be combined with: "add 5 to 3 + 4", "2 hours and 30 minutes".
+    /// Independent unless it is combined with something: "add 5 to 3 + 4", "2 hours and 30 minutes".
     fn link(&self) -> Option<bool> {
         self.word.is_one_of(&["to", "and", "with", "by"]).then(|| !self.has_operand_before())
     }
@@ -109,7 +109,7 @@ impl Preceding<'_, '_> {
         is_operation.then_some(false)
     }
 
-    /// "2 hours 30 minutes": a quantity that goes on.
+    /// "2 hours 30 minutes": one quantity.
     fn quantity(&self) -> Option<bool> {
         let is_unit_of_number = |at: usize| {
             at > 0

@@ -11,7 +11,7 @@ use super::{MAX_SIDE_TOKENS, is_arithmetic};
 /// More words in a row are a sentence, not a unit.
 const MAX_UNIT_WORDS: usize = 5;
 
-/// What words behind an operand do to an expression.
+/// The effect of words after an operand on an expression.
 enum Continuation {
     GoesOn(usize),
     Ends,
@@ -26,7 +26,7 @@ pub(in super::super) struct Right {
 }
 
 impl Line<'_> {
-    /// The expression after the sign at `relation`, when what comes after lets it stand alone.
+    /// The expression after the sign at `relation`, if it is independent of the text after it.
     pub(in super::super) fn right(&self, relation: usize) -> Option<Right> {
         let mut start = relation + 1;
         while self.word(start).is_some_and(Word::is_rounding) || self.kind(start) == Some(Kind::About) {
@@ -42,9 +42,9 @@ impl Line<'_> {
             let is_behind_operand =
                 token.space_before && end > start && self.tokens[end - 1].kind.ends_operand();
             match token.kind {
-                // Two numbers beside each other: a mixed number, or nothing that we know.
+                // Two adjacent numbers: a mixed number, or unknown notation.
                 kind if is_arithmetic(kind) => end += 1,
-                // A fence that opens the next formula.
+                // A `$` that opens the next formula.
                 Kind::Currency if is_behind_operand => break,
                 Kind::Currency => end += 1,
                 Kind::Close if depth == 0 => break,
@@ -102,7 +102,7 @@ impl Line<'_> {
         words > 0
     }
 
-    /// What the words at `at` do to the expression that starts at `start`.
+    /// The effect of the words at `at` on the expression that starts at `start`.
     fn continuation(&self, start: usize, at: usize) -> Continuation {
         if at == start {
             return Continuation::Unreadable;
@@ -117,19 +117,19 @@ impl Line<'_> {
             end += 1;
             end += unit_power_len(&self.tokens[end..]);
         }
-        // An operator must have something to work on; in the middle of a chain the unit belongs to the side.
+        // An operator needs an operand; in the middle of a chain the unit belongs to the side.
         let goes_on = self
             .kind(end)
             .is_some_and(|next| next.is_relation() || (next.is_operator() && self.starts_operand(end + 1)));
         if end > at && goes_on { Continuation::GoesOn(end) } else { Continuation::Ends }
     }
 
-    /// Whether what comes behind a result leaves it alone.
+    /// Whether a result is independent of the text after it.
     fn is_clean_right_edge(&self, end: usize) -> bool {
         let is_dot = |at: usize| self.kind(at) == Some(Kind::Stop) && self.slice(at) == ".";
         let Some(token) = self.tokens.get(end) else { return true };
         match token.kind {
-            // A method of the number.
+            // A method call on the number.
             Kind::Stop => !is_dot(end),
             Kind::Close => !is_dot(end + 1),
             Kind::Equal | Kind::About | Kind::End | Kind::Quote | Kind::Currency | Kind::Open => true,

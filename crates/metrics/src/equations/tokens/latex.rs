@@ -2,19 +2,19 @@
 
 use super::{Kind, Scanner};
 
-/// Deeper braces are not followed.
+/// Maximum depth of braces.
 const MAX_DEPTH: usize = 64;
 
-/// What an open brace belongs to.
+/// The owner of an open brace.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Brace {
-    /// A command whose braces mean nothing, such as `\text`.
+    /// A command whose braces only group, such as `\text`.
     Transparent,
     /// An exponent.
     Group,
     Numerator,
     Denominator,
-    /// The argument or index of something that is not understood: `\sqrt{16}`, `\binom{5}{2}`, `\log_{2}`.
+    /// The argument or index of an unsupported command: `\sqrt{16}`, `\binom{5}{2}`, `\log_{2}`.
     Unknown,
     Other,
 }
@@ -101,7 +101,7 @@ impl Scanner<'_, '_> {
                 self.space_before = true;
                 self.open_brace(Brace::Transparent);
             }
-            // The bracket of `3 \left(` is a factor, never a remark.
+            // The bracket of `3 \left(` is a factor, not a remark.
             b"left" => {
                 self.at += after + self.run_length(after, b' ');
                 self.space_before = false;

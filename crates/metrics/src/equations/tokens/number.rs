@@ -1,9 +1,9 @@
-//! Numbers, and the points that belong to them.
+//! Numbers, and the periods that belong to them.
 
 use super::{Kind, Scanner};
 
 impl Scanner<'_, '_> {
-    /// Digits with grouping commas, decimals and an exponent; unknown where they belong to something else.
+    /// Digits with grouping commas, decimals and an exponent; unknown if they are part of something else.
     #[inline]
     pub(super) fn read_number(&mut self) {
         let start = self.at;
@@ -45,7 +45,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Passes over digits; how many there were.
+    /// Skips digits and returns their number.
     fn skip_digits(&mut self) -> usize {
         let from = self.at;
         while self.peek(0).is_ascii_digit() {
@@ -54,7 +54,7 @@ impl Scanner<'_, '_> {
         self.at - from
     }
 
-    /// The length of what separates groups of digits: the comma of `1,000`, and LaTeX's `1{,}000`, `1,\!000`, `1\,000`.
+    /// The length of a separator of digit groups: the comma of `1,000`, and LaTeX's `1{,}000`, `1,\!000`, `1\,000`.
     fn group_separator(&self) -> Option<usize> {
         let length = match (self.peek(0), self.peek(1), self.peek(2)) {
             (b',', b'\\', b'!') | (b'{', b',', b'}') => 3,
@@ -65,8 +65,8 @@ impl Scanner<'_, '_> {
         self.peek(length).is_ascii_digit().then_some(length)
     }
 
-    /// Passes over decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose
-    /// other parts are passed over as well.
+    /// Skips decimals, if there are any. False for a version, an address, a date, or a list without spaces, whose other
+    /// parts are skipped as well.
     fn skip_decimals(&mut self) -> bool {
         if self.peek(0) != b'.' || !self.peek(1).is_ascii_digit() {
             return true;
@@ -82,7 +82,7 @@ impl Scanner<'_, '_> {
         has_one_point
     }
 
-    /// Passes over `e5`, `E-3`.
+    /// Skips `e5`, `E-3`.
     fn skip_exponent(&mut self) {
         if !matches!(self.peek(0), b'e' | b'E') {
             return;
@@ -103,7 +103,7 @@ impl Scanner<'_, '_> {
             self.push(Kind::Number, start);
         } else if self.peek(1) == b'.' {
             let dots = self.run_length(0, b'.');
-            // Decimals that go on are cut off, which is fine; sums that go on are not there.
+            // Omitted decimals don't matter; omitted terms of a sum do.
             if self.has_more_decimals() && self.peek(dots) != b'=' {
                 self.skip(dots);
             } else {
@@ -119,7 +119,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Whether the token before is a number with decimals, right before this place.
+    /// Whether the token directly before is a number with decimals.
     pub(super) fn has_more_decimals(&self) -> bool {
         let number = self.out.tokens.last().filter(|token| token.kind == Kind::Number && !self.space_before);
         number.is_some_and(|token| self.bytes[token.start as usize..token.end as usize].contains(&b'.'))

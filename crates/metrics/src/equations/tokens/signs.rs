@@ -1,4 +1,4 @@
-//! Operators, relations, punctuation and everything beyond ASCII.
+//! Operators, relations, punctuation and characters outside of ASCII.
 
 use super::{Kind, Scanner};
 
@@ -98,7 +98,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Whether a number stands before, or a number and its unit.
+    /// Whether a number precedes it, or a number and its unit.
     fn follows_quantity(&self) -> bool {
         const MAX_UNIT_WORDS: usize = 3;
         let before = self.out.tokens.iter().rev().take(MAX_UNIT_WORDS + 1);
@@ -125,7 +125,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Everything beyond ASCII.
+    /// Characters outside of ASCII.
     #[inline(never)]
     pub(super) fn read_non_ascii(&mut self) {
         let c = self.rest().chars().next().expect("a character starts here");
@@ -135,7 +135,7 @@ impl Scanner<'_, '_> {
                 self.skip(length);
             }
             '×' | '·' | '⋅' | '∙' | '✕' | '✖' => {
-                // A mark behind a result is no product.
+                // A mark after a result isn't a product.
                 let operand_before =
                     self.last().is_some_and(|last| last.ends_operand() || last == Kind::Word);
                 self.take(length, if operand_before { Kind::Times } else { Kind::Unknown });
@@ -147,7 +147,7 @@ impl Scanner<'_, '_> {
             '≈' | '≃' | '≅' => self.take(length, Kind::About),
             '€' | '£' | '¥' | '₹' => self.take(length, Kind::Currency),
             '“' | '”' | '„' | '«' | '»' => self.take(length, Kind::Quote),
-            // A minus to some: `120 minutes – 30 minutes`.
+            // May be a minus: `120 minutes – 30 minutes`.
             '–' | '—' => {
                 let kind = if self.follows_quantity() { Kind::Unknown } else { Kind::Stop };
                 self.take(length, kind);

@@ -1,9 +1,9 @@
-//! Words, and those that are signs: `x` and `percent`.
+//! Words, including the signs `x` and `percent`.
 
 use super::{Kind, Scanner};
 
 impl Scanner<'_, '_> {
-    /// A word, or the letter or word that stands for a sign.
+    /// A word, or a letter or word that is a sign.
     pub(super) fn read_word(&mut self) {
         let start = self.at;
         let mut letters_only = true;
@@ -30,7 +30,7 @@ impl Scanner<'_, '_> {
         }
         let word = &self.text[start..self.at];
         let kind = match word {
-            // A sign when it stands alone after an operand and before one.
+            // A sign if it is a single letter between two operands.
             "x" | "X" if self.space_before && self.follows_operand() && self.precedes_operand() => {
                 Kind::LetterTimes
             }

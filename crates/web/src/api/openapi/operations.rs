@@ -1,4 +1,4 @@
-//! Every operation of the API: its route, and what the OpenAPI document says about it.
+//! Every operation of the API: its route, and its description in the OpenAPI document.
 
 use std::sync::Arc;
 
@@ -43,6 +43,7 @@ pub(crate) struct Operation {
     pub(super) reply: Option<Body>,
     /// Status codes of errors; 401 is common to all operations.
     pub(super) errors: &'static [u16],
+    pub(super) is_deprecated: bool,
 }
 
 /// The media type and the schema of a request or reply.
@@ -66,6 +67,7 @@ fn operation(
         success: (200, "The result."),
         reply: None,
         errors: &[],
+        is_deprecated: false,
     }
 }
 
@@ -117,6 +119,10 @@ impl Operation {
 
     fn errors(self, errors: &'static [u16]) -> Self {
         Self { errors, ..self }
+    }
+
+    fn deprecated(self) -> Self {
+        Self { is_deprecated: true, ..self }
     }
 }
 
@@ -202,13 +208,18 @@ pub(crate) fn study() -> Vec<Operation> {
         .json::<Vec<AccuracyGrid>>()
         .errors(INVALID),
         get(
-            "/frontier",
+            "/threshold",
             "Values of a parameter at which accuracy is one half, as `reasonscape analyze threshold`",
-            analyses::frontier,
+            analyses::threshold,
         )
         .parameters(&[FIRST, X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
         .json::<Vec<ThresholdRow>>()
         .errors(INVALID),
+        get("/frontier", "Former path of `/threshold`", analyses::threshold) // wording: allow
+            .parameters(&[FIRST, X, MODE, CONFIDENCE, EVALS, TASKS, FILTER])
+            .json::<Vec<ThresholdRow>>()
+            .errors(INVALID)
+            .deprecated(),
     ];
     operations.extend(trial_analyses());
     operations

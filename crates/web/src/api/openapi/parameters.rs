@@ -189,7 +189,7 @@ pub(super) const X: P = P::query("x", "Parameter; default: of each task the one 
 pub(super) const SURFACE_Y: P =
     P::query("y", "Vertical parameter; default: of each task the one that varies second most.", text);
 pub(super) const FIGURE_X: P =
-    P::query("x", "Parameter; repeatable for a projection or a frontier, with one panel each.", texts)
+    P::query("x", "Parameter; repeatable for a projection or thresholds, with one panel each.", texts)
         .with_key("figure_x");
 pub(super) const COLUMNS: P = P::query("columns", "Panels per row.", count);
 pub(super) const WIDTH: P =
