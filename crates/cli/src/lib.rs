@@ -219,7 +219,7 @@ fn run_command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>)
     memory_limit::set(memory_limit.as_deref())?;
     let mut result = execute(command, global);
     for _ in 0..MAX_REPEATS {
-        // Nothing has been printed, so that the command can begin anew on the study as it is now.
+        // Nothing has been printed, so that the command can begin again on the study as it is now.
         let is_changed = matches!(&result, Err(error) if error.is_study_changed());
         if !is_changed || output::has_printed() {
             break;
