@@ -268,7 +268,7 @@ fn print_legend(summary: &AnswerSummary, global: Global) {
     let undecided = summary.results.scorers.undecided;
     if undecided > 0 {
         global.note(format_args!(
-            "{undecided} answers have no algebraic normal form and were compared as text"
+            "{undecided} of the incorrect answers could not be compared as formulas, only as text"
         ));
     }
 }

@@ -118,7 +118,10 @@ impl Scorer {
 
     fn compare(self, answer: &str, target: &str, options: &[String]) -> ScorerVerdict {
         let decided = |is_correct| ScorerVerdict { is_correct, is_undecided: false };
-        if answer.trim() == target.trim() || answer == clean(target) {
+        // Also at the end of a sentence: a target may end with periods that the sentence's own would make an ellipsis.
+        let stated = answer.trim();
+        let is_verbatim = stated == target.trim() || stated.strip_suffix('.') == Some(target.trim());
+        if is_verbatim || answer == clean(target) {
             return decided(true);
         }
         if answer.len() > MAX_ANSWER_LEN + 8 * target.len() {

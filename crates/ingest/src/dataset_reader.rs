@@ -92,7 +92,11 @@ impl DatasetFormat {
         self.read_within(path, &MemoryBudget::default())
     }
 
-    fn read_within(&self, path: &Path, budget: &MemoryBudget) -> Result<DatasetItems, DatasetError> {
+    /// Same as [`read`](Self::read), with the budget of a request.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read) and [`items_within`](Self::items_within).
+    pub fn read_within(&self, path: &Path, budget: &MemoryBudget) -> Result<DatasetItems, DatasetError> {
         let mut notes = Vec::new();
         let files = if path.is_dir() {
             let folder = DatasetFolder::open(path, self.subset.as_deref(), self.split.as_deref())?;

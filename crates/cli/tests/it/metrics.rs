@@ -464,6 +464,30 @@ fn reads_what_run_reads() {
     assert_eq!(metrics(lines, &["--scorer", "maths"]).code, 2);
 }
 
+/// Of four answers to formulas without a normal form, two are equal as text or by their parts.
+#[test]
+fn undecided_comparisons_are_counted() {
+    let lines = [
+        ("\\\\sin x", "\\\\sin x"),
+        ("\\\\sin x", "$\\\\sin(x)$"),
+        ("\\\\sin x", "\\\\cos x"),
+        ("\\\\Gamma(x)", "\\\\gamma(x)"),
+        ("x^2", "x^3"),
+    ];
+    let lines: String = lines
+        .iter()
+        .map(|(target, answer)| format!("{{\"target\": \"{target}\", \"answer\": \"{answer}\"}}\n"))
+        .collect();
+    let run = metrics(lines.as_str(), &["--scorer", "math"]);
+    assert!(
+        run.stderr.contains("2 of the incorrect answers could not be compared as formulas, only as text"),
+        "{}",
+        run.stderr
+    );
+    let decided = metrics("{\"target\": \"x^2\", \"answer\": \"x^3\"}", &["--scorer", "math"]);
+    assert!(!decided.stderr.contains("as formulas"), "{}", decided.stderr);
+}
+
 #[test]
 fn scorer_of_datasets_writes_a_log_with_the_same_metrics() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,6 +41,8 @@ pub fn detect_scorer_of<'t>(tests: impl IntoIterator<Item = &'t Test>) -> Detect
 struct Shapes {
     items: usize,
     with_options: usize,
+    /// With options, or a letter as target.
+    choices: usize,
     letters: usize,
     truths: usize,
     numbers: usize,
@@ -54,8 +56,10 @@ impl Shapes {
         let targets = || std::iter::once(&test.target).chain(&test.alternative_targets).map(String::as_str);
         let all = |is: &dyn Fn(&str) -> bool| usize::from(targets().all(|target| is(clean(target))));
         self.with_options += usize::from(!test.options.is_empty());
-        self.letters +=
+        let is_letter =
             all(&|target| choice::letter(target).is_some_and(|letter| letter < 10) && target != "a");
+        self.letters += is_letter;
+        self.choices += usize::from(!test.options.is_empty() || is_letter == 1);
         self.truths += all(&|target| yes_no::truth(target).is_some());
         self.numbers += all(&|target| numeric::target(target).is_some());
         self.values += all(&|target| target.starts_with(['[', '{']) && Json::parse(target).is_ok());
@@ -66,6 +70,8 @@ impl Shapes {
         let all = |count: usize| count == self.items;
         let (name, reason) = if self.with_options > 0 && all(self.with_options) {
             (Scorer::Choice, "all questions have options")
+        } else if self.with_options > 0 && all(self.choices) {
+            (Scorer::Choice, "all questions have options or a letter as target")
         } else if all(self.truths) {
             (Scorer::YesNo, "all targets are truth values")
         } else if all(self.letters) {

@@ -47,8 +47,8 @@ fn labeled_replies_are_scored_as_labeled() {
     assert!(count == 0, "{count} of {}\n{}", corpus.len(), lines.join("\n"));
 }
 
-/// Targets in the shapes of twenty datasets, each with a wrong answer of the same shape.
-const LAYOUTS: [(&str, &str, &str); 20] = [
+/// Targets in the shapes of datasets, each with a wrong answer of the same shape.
+const LAYOUTS: [(&str, &str, &str); 21] = [
     ("plain number", r#"{"input": "?", "target": "42"}"#, "43"),
     ("number with unit", r#"{"input": "?", "target": "42 km"}"#, "41 km"),
     ("currency", r#"{"input": "?", "target": "$1,000"}"#, "$1,009"),
@@ -71,6 +71,7 @@ const LAYOUTS: [(&str, &str, &str); 20] = [
     ("yes or no", r#"{"input": "?", "target": "No"}"#, "Yes"),
     ("truth value in JSON", r#"{"input": "?", "target": true}"#, "False"),
     ("text with a period", r#"{"input": "?", "target": "In the harbor."}"#, "In the city."),
+    ("text with two periods", r#"{"input": "?", "target": "Well, it rains.."}"#, "Well, it snows.."),
     ("several targets", r#"{"input": "?", "target": ["Oslo", "Oslo, Norway"]}"#, "Bergen"),
     ("JSON value", r#"{"input": "?", "target": "{\"a\": [1, 2]}"}"#, r#"{"a": [2, 1]}"#),
 ];
@@ -106,6 +107,10 @@ fn scorers_are_detected_from_targets() {
         ("math", r#"{"input": "?", "target": "\\frac{1}{2}"}"#),
         ("choice", r#"{"input": "?", "target": "\\boxed{D}"}"#),
         ("choice", r#"{"input": "?", "options": ["x", "y"], "target": "x"}"#),
+        (
+            "choice",
+            "{\"input\": \"?\", \"options\": [\"x\", \"y\"], \"target\": \"x\"}\n{\"input\": \"?\", \"target\": \"(B)\"}",
+        ),
         ("yes_no", r#"{"input": "?", "target": "Yes"}"#),
         ("json", r#"{"input": "?", "target": "[1, 2]"}"#),
         ("exact", r#"{"input": "?", "target": "Oslo"}"#),

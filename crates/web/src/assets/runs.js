@@ -45,7 +45,7 @@ if (upload) {
       if (answer.problems.length) {
         report(`${answer.name} uploaded: ${columns}.\nMap its columns below, or fix the file:\n${answer.problems.join("\n")}`, true);
       } else {
-        report(`${answer.name} uploaded: ${columns}.`);
+        report([`${answer.name} uploaded: ${columns}.`, ...answer.notes].join("\n"));
       }
     } catch (error) {
       report(`${file.name} was not uploaded: ${error.message}`, true);

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::Uri;
 use axum::response::{IntoResponse, Redirect, Response};
-use reasonscape_core::Suite;
+use reasonscape_core::{Scorer, Suite};
 use reasonscape_providers::Provider;
 use reasonscape_study::{Sampler, Template};
 use serde::Serialize;
@@ -45,6 +45,7 @@ struct Page {
     study_problem: Option<String>,
     suites: Vec<Choice>,
     datasets: Vec<Choice>,
+    scorers: Vec<Choice>,
     files: Vec<File>,
     providers: Vec<Choice>,
     templates: Vec<Choice>,
@@ -153,6 +154,7 @@ impl Page {
             study_problem,
             suites: suite_choices(filled, study),
             datasets: filled.choices("dataset", "", options.datasets.iter().map(|one| one.name.as_str())),
+            scorers: filled.choices("scorer", "", Scorer::ALL.iter().map(|scorer| scorer.name())),
             files: files.map(|one| File { name: one.name.clone(), size: size(one.bytes) }).collect(),
             providers: filled.choices("provider", "openai-chat", Provider::NAMES.iter().copied()),
             templates: template_choices(filled),

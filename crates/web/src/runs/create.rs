@@ -14,6 +14,7 @@ use super::errors::{StudyFileError, invalid_lines_error, io_error};
 use super::record::RunRecord;
 use super::{Runs, describe_source, run_name, selected};
 use crate::error::ApiError;
+use reasonscape_ingest::IngestError;
 use reasonscape_ingest::dataset_reader::{DatasetError, dataset_name, sample_items};
 
 /// Maximum number of stored runs.
@@ -75,7 +76,9 @@ impl Runs {
             return Err(ApiError::bad_request("missing `dataset`; select an uploaded dataset or upload one"));
         };
         let file = self.store.datasets().file(name)?;
+        let scorer = request.scorer()?;
         let items = request.dataset_format()?.items(&file).map_err(|unread| match unread {
+            DatasetError::File(IngestError::InvalidInput(problem)) => ApiError::bad_request(problem),
             DatasetError::File(_) => ApiError::bad_request("the dataset can't be read"),
             DatasetError::Lines(problems) => invalid_lines_error(&problems),
         })?;
@@ -85,7 +88,8 @@ impl Runs {
         };
         let lines: String = items.iter().map(Item::to_json).map(|item| format!("{item}\n")).collect();
         let copy = format!("{}.jsonl", dataset_name(&file));
-        let line = format!("dataset = \"{copy}\"\nscorer = \"{}\"", detect_scorer(&items).scorer);
+        let scorer = scorer.unwrap_or_else(|| detect_scorer(&items).scorer);
+        let line = format!("dataset = \"{copy}\"\nscorer = \"{scorer}\"");
         self.create_with_study(request, &dataset_name(&file), &line, |folder| {
             write_text(&folder.join(&copy), &lines)
         })

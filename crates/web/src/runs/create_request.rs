@@ -1,6 +1,6 @@
 //! The request that creates a run, as a form or as JSON.
 
-use reasonscape_core::{ColumnMap, Suite};
+use reasonscape_core::{ColumnMap, Scorer, Suite};
 use reasonscape_study::{EvalSpec, Prices, StudyText};
 use regex::Regex;
 use schemars::JsonSchema;
@@ -47,6 +47,8 @@ pub(crate) struct CreateRunRequest {
     map: Option<String>,
     /// A regular expression that finds the answer in the target.
     target_regex: Option<String>,
+    /// How answers are compared with the targets of the dataset; detected from them by default.
+    pub(super) scorer: Option<String>,
     /// The size of a random sample of the questions.
     pub(super) sample: Option<u32>,
     /// The models.
@@ -130,6 +132,7 @@ impl CreateRunRequest {
             dataset: text("dataset"),
             map: text("map"),
             target_regex: text("target_regex"),
+            scorer: text("scorer"),
             sample: number(text("sample"), "questions")?,
             models: all("models"),
             base_url: text("base_url"),
@@ -165,6 +168,7 @@ impl CreateRunRequest {
             ("dataset", self.dataset.clone()),
             ("map", self.map.clone()),
             ("target_regex", self.target_regex.clone()),
+            ("scorer", self.scorer.clone()),
             ("sample", number(self.sample)),
             ("models", (!models.is_empty()).then_some(models)),
             ("base_url", self.base_url.clone()),
@@ -231,7 +235,12 @@ impl CreateRunRequest {
         };
         let target = self.target_regex.as_ref().map(compile).transpose()?;
         let target = target.map_or(TargetExtraction::Whole, TargetExtraction::Regex);
-        Ok(DatasetFormat { columns, target, ..DatasetFormat::default() })
+        Ok(DatasetFormat { columns, target, recognize: true, ..DatasetFormat::default() })
+    }
+
+    /// The scorer that is wanted for the dataset.
+    pub(super) fn scorer(&self) -> Result<Option<Scorer>, ApiError> {
+        self.scorer.as_deref().map(|name| name.parse().map_err(ApiError::bad_request)).transpose()
     }
 
     /// The text of the study.toml; `source_line` is the line that names the suite or the dataset.

@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
+use reasonscape_core::{Dataset, Item, LineError, detect_scorer};
 use reasonscape_ingest::{IngestError, ROW_EXTENSIONS, read_rows_within, row_size};
 use reasonscape_limits::{MemoryBudget, is_too_large};
 use reasonscape_study::temp_file;
@@ -50,6 +51,8 @@ pub(crate) struct Uploaded {
     pub(crate) columns: Vec<String>,
     /// Errors in the rows, unless columns are mapped.
     pub(crate) problems: Vec<String>,
+    /// How the rows are understood, the scorer that fits them, and targets that it can't handle.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The directory of datasets.
@@ -102,7 +105,7 @@ impl Datasets {
         let budget = MemoryBudget::default();
         let _cancel = CancelOnDrop(budget.clone());
         let checked = tokio::task::spawn_blocking(move || check(&path, &budget)).await;
-        let (rows, columns, problems) = checked.map_err(|_| {
+        let Checked { rows, columns, problems, notes } = checked.map_err(|_| {
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
         })??;
         for number in 1.. {
@@ -112,7 +115,7 @@ impl Datasets {
                 format!("{stem}-{number}.{extension}")
             };
             match file.persist_noclobber(self.folder.join(&name)) {
-                Ok(_) => return Ok(Uploaded { name, bytes, rows, columns, problems }),
+                Ok(_) => return Ok(Uploaded { name, bytes, rows, columns, problems, notes }),
                 Err(error) if error.error.kind() == ErrorKind::AlreadyExists && number < 10_000 => {
                     file = error.file;
                 }
@@ -198,11 +201,21 @@ fn file_too_large(error: &IngestError) -> Option<ApiError> {
     }
 }
 
-/// The number of rows, the columns of the first row, and the errors in the rows with default columns.
+/// What is found in an uploaded file.
+struct Checked {
+    rows: u64,
+    /// Of the first row.
+    columns: Vec<String>,
+    /// The errors in the rows without a mapping.
+    problems: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Counts and reads the rows.
 ///
 /// # Errors
 /// When the file or a row can't be parsed, or there are no rows.
-fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<String>), ApiError> {
+fn check(path: &Path, budget: &MemoryBudget) -> Result<Checked, ApiError> {
     let (mut rows, mut columns, mut unreadable) = (0, Vec::new(), Vec::new());
     // A small file can claim billions of rows, or repeat a long text in each.
     let mut held = budget.hold(0).map_err(|error| too_large(&error))?;
@@ -216,7 +229,7 @@ fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<St
         match row {
             Ok(row) if columns.is_empty() => columns = row.keys().take(MAX_COLUMNS).cloned().collect(),
             Err(problem) if unreadable.len() < MAX_UNREADABLE => {
-                unreadable.push(reasonscape_core::LineError { line, problem });
+                unreadable.push(LineError { line, problem });
             }
             Ok(_) | Err(_) => {}
         }
@@ -230,16 +243,32 @@ fn check(path: &Path, budget: &MemoryBudget) -> Result<(u64, Vec<String>, Vec<St
     if !unreadable.is_empty() {
         return Err(invalid_lines_error(&unreadable));
     }
-    let problems = match DatasetFormat::default().items_within(path, budget) {
-        Ok(_) => Vec::new(),
+    let format = DatasetFormat { recognize: true, ..DatasetFormat::default() };
+    let (problems, notes) = match format.read_within(path, budget) {
+        Ok(read) => {
+            let mut notes = read.notes;
+            notes.extend(scorer_notes(read.items));
+            (Vec::new(), notes)
+        }
         Err(DatasetError::Lines(problems)) if rows == 0 => return Err(invalid_lines_error(&problems)),
-        Err(DatasetError::Lines(problems)) => describe_problems(&problems),
+        Err(DatasetError::Lines(problems)) => (describe_problems(&problems), Vec::new()),
         Err(DatasetError::File(error)) => match file_too_large(&error) {
             Some(error) => return Err(error),
-            None => vec!["the file can't be read".to_owned()],
+            None => (vec!["the file can't be read".to_owned()], Vec::new()),
         },
     };
-    Ok((rows, columns, problems))
+    Ok(Checked { rows, columns, problems, notes })
+}
+
+/// The scorer that fits the targets, and the targets that it can't handle.
+fn scorer_notes(items: Vec<Item>) -> Vec<String> {
+    let detected = detect_scorer(&items);
+    let dataset = Dataset::new("dataset", items).with_scorer(detected.scorer);
+    let problem = |item: &Item| Some(LineError { line: item.line, problem: item.target_problem()? });
+    let mut problems: Vec<LineError> = dataset.items().filter_map(problem).collect();
+    problems.sort_by_key(|problem| problem.line);
+    let scorer = format!("answers are scored by `{}`, because {}", detected.scorer, detected.reason);
+    std::iter::once(scorer).chain(describe_problems(&problems)).collect()
 }
 
 #[cfg(test)]

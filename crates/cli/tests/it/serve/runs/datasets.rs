@@ -31,8 +31,8 @@ fn uploads_and_runs_a_dataset() {
     assert!(broken.status == 400 && said.contains("2 lines are wrong"), "{said}");
     assert!(said.contains("\nline 1: ") && said.contains("\nline 3: "), "{said}");
     // Missing columns may have another name.
-    let foreign = upload("foreign.csv", "question,answer\nWhat is 6 * 7?,#### 42\n").json();
-    assert_eq!(foreign["columns"], json!(["answer", "question"]), "{foreign}");
+    let foreign = upload("foreign.csv", "frage,antwort\nWhat is 6 * 7?,#### 42\n").json();
+    assert_eq!(foreign["columns"], json!(["antwort", "frage"]), "{foreign}");
     assert!(foreign["problems"][0].as_str().unwrap().starts_with("line "), "{foreign}");
     let request = |more: &Value| {
         let mut request =
@@ -43,7 +43,10 @@ fn uploads_and_runs_a_dataset() {
     let refused = env.post("/runs", &request(&json!({ "dataset": "foreign.csv" })));
     assert!(refused.status == 400 && refused.body.contains("line "), "{refused:?}");
     assert_eq!(fs::read_dir(env.folder().join("runs")).map_or(0, Iterator::count), 0);
-    let mapped = json!({ "dataset": "foreign.csv", "map": "input=question,target=answer", "target_regex": "#### (.*)" });
+    let absent = env.post("/runs", &request(&json!({ "dataset": "foreign.csv", "map": "input=text" })));
+    assert!(absent.status == 400 && absent.body.contains("no line has `text`"), "{absent:?}");
+    let mapped =
+        json!({ "dataset": "foreign.csv", "map": "input=frage,target=antwort", "target_regex": "#### (.*)" });
     let run = env.run_to_end(&env.create(&request(&mapped)));
     assert_eq!((&run["state"], sum(&run, "answered")), (&json!("complete"), 1), "{run}");
     assert_eq!(run["source"], "dataset foreign, 1 questions");
@@ -67,6 +70,41 @@ fn uploads_and_runs_a_dataset() {
     let wrong = env.server.request("POST", "/datasets", &[], "name=p.jsonl&text=%3Cscript%3E");
     assert!(wrong.status == 400 && wrong.body.contains("a line is wrong"), "{wrong:?}");
     assert!(!wrong.body.contains("<script>") && wrong.body.contains("&lt;script&gt;"), "{wrong:?}");
+}
+
+/// As on the command line: the layout is announced, a scorer is suggested, and another can be chosen.
+#[test]
+fn recognizes_layouts_and_takes_a_scorer() {
+    let env = RunsEnv::new();
+    let lines = "{\"question\": \"What is 6 * 7?\", \"answer\": \"6 * 7 = 42.\\n#### 42\"}\n";
+    let uploaded = env.server.request("POST", "/api/v1/datasets?name=words.jsonl", &[], lines).json();
+    assert_eq!(uploaded["problems"], json!([]), "{uploaded}");
+    let notes = uploaded["notes"].to_string();
+    assert!(notes.contains("looks like GSM8K: input=question, target=answer"), "{notes}");
+    assert!(notes.contains("answers are scored by `numeric`, because all targets are numbers"), "{notes}");
+    let markup = "{\"input\": \"?\", \"target\": \"$$\"}\n{\"input\": \"?\", \"target\": \"7\"}\n";
+    let warned = env.server.request("POST", "/api/v1/datasets?name=markup.jsonl", &[], markup).json();
+    assert!(warned["notes"].to_string().contains("line 1: target `$$` is only markup"), "{warned}");
+    let study_of = |scorer: Option<&str>| {
+        let mut request = json!({
+            "source": "dataset", "dataset": "words.jsonl", "models": ["sim-p0.9"], "base_url": env.models.base_url(),
+        });
+        if let Some(scorer) = scorer {
+            request["scorer"] = json!(scorer);
+        }
+        let name = env.create(&request);
+        env.run_to_end(&name);
+        fs::read_to_string(env.folder().join("runs").join(name).join("study.toml")).unwrap()
+    };
+    assert!(study_of(None).contains("scorer = \"numeric\""));
+    assert!(study_of(Some("numeric:0.5")).contains("scorer = \"numeric:1/2\""));
+    let wrong = json!({
+        "source": "dataset", "dataset": "words.jsonl", "models": ["m"], "base_url": env.models.base_url(), "scorer": "nummeric",
+    });
+    let refused = env.post("/runs", &wrong);
+    assert!(refused.status == 400 && refused.body.contains("did you mean `numeric`?"), "{refused:?}");
+    let form = env.server.get("/runs/new?source=dataset&scorer=math").body;
+    assert!(form.contains("<option value=\"math\" selected>math</option>"), "{form}");
 }
 
 #[test]
