@@ -7,7 +7,7 @@
 
 What is read: Markdown pages; string literals and comments of Rust sources; pages, scripts and style sheets of the web app; TOML
 files that users read (suites, templates, samplers, examples). Generated problems, word lists, tests and fixtures are not texts of
-ours and are left out. A line that quotes a phrase on purpose ends with the comment `wording: allow`.
+ours and are left out; of generators only the comments are read. A line that quotes a phrase on purpose ends with the comment `wording: allow`.
 """
 
 import pathlib
@@ -94,10 +94,12 @@ ALLOWED = {
 
 # Not our prose: generated problems and replies, word lists, frozen text, generated pages.
 SKIPPED = re.compile(
-    r"^(fixtures/|crates/core/src/tasks/|crates/core/src/number_words|crates/simulator/src/(text_gen|distractors)"
+    r"^(fixtures/|crates/core/src/number_words|crates/simulator/src/(text_gen|distractors)"
     r"|crates/metrics/src/equations/(words|hedging|operands|tokens)|crates/[^/]+/tests/|crates/[^/]+/src/.*/tests\.rs"
     r"|crates/charts/src/text_layout|benches/(data|results)|scripts/wording\.py|examples/.*\.jsonl)"
 )
+# The strings of these files are the text of problems, whose wording is frozen; their comments are ours.
+GENERATORS = re.compile(r"^crates/core/src/tasks/")
 ALLOW = "wording: allow"
 JS_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 RUST_TOKEN = re.compile(
@@ -129,6 +131,8 @@ def texts(name, content):
         # Doc comments of the command line are its help, those of types with a schema its descriptions.
         help_text = name.startswith("crates/cli/src/") or "JsonSchema" in content
         for offset, text, user in rust_texts(content):
+            if user and GENERATORS.search(name):
+                continue
             yield offset, text, user or (help_text and text.startswith("///"))
     elif suffix == ".md":
         # Inline code and links name files and keys.
@@ -182,6 +186,11 @@ def self_test():
         assert not list(findings("docs/x.md", sentence)), sentence
     assert list(findings("crates/cli/src/x.rs", 'print("asks the\\\n   model")')), "a string over two lines"
     assert not list(findings("crates/cli/src/x.rs", "fn ask() {}")), "code isn't text"
+    assert list(findings("crates/web/src/x.js", 'show("asks the model") // ok')), "a string of a page's script"
+    assert not list(findings("crates/web/src/x.js", "// asks the model")), "a comment of a script isn't user-facing"
+    assert list(findings("crates/core/src/tasks/x.rs", "// the margin is reckoned")), "a comment of a generator"
+    assert not list(findings("crates/core/src/tasks/x.rs", 'text("the margin is reckoned")')), "the text of a problem"
+    assert list(findings("crates/web/src/x.rs", "use schemars::JsonSchema;\n/// The log says which.")), "a description of the API"
     print(f"{len(EVERYWHERE) + len(USER_FACING)} rules, each catches its example")
     return 0
 

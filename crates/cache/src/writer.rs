@@ -428,4 +428,47 @@ mod tests {
         }
         assert!(!reader.contains(&entry(stored).id).unwrap());
     }
+
+    #[tokio::test]
+    async fn an_entry_that_does_not_fit_fails_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path().join("cache.sqlite")).unwrap();
+        let mut write_connection = cache.write_connection().unwrap();
+        let owner = write_connection.register().unwrap();
+        let pages: i64 =
+            write_connection.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        write_connection.connection.pragma_update(None, "max_page_count", pages + 20).unwrap();
+        let large = |number: u8| {
+            let bodies = (0..100).flat_map(|part: u8| entry(part).response.body);
+            let mut large = entry(number);
+            large.response.body = bodies.collect();
+            large
+        };
+        // All of them are in the queue before the thread takes the first, so they share a transaction.
+        let (queue, commands) = mpsc::channel(QUEUE);
+        let mut committed = Vec::new();
+        for entry in [entry(1), large(2), entry(3), large(4), entry(5)] {
+            let ((reply, is_committed), (synced, is_synced)) = (oneshot::channel(), oneshot::channel());
+            let reply = StoreReply { committed: reply, synced };
+            queue.try_send(Command::Store(Arc::new(entry), TokenUsage::default(), reply)).unwrap();
+            committed.push((is_committed, is_synced));
+        }
+        drop(queue);
+        let syncer = Syncer::start(&write_connection.path).unwrap();
+        tokio::task::spawn_blocking(move || run_writer(write_connection, owner, commands, syncer))
+            .await
+            .unwrap();
+        let reader = cache.reader().unwrap();
+        for (number, (is_committed, is_synced)) in (1..).zip(committed) {
+            let result = is_committed.await.unwrap();
+            if number % 2 == 1 {
+                result.unwrap();
+                is_synced.await.unwrap().unwrap();
+                assert_eq!(reader.get(&entry(number).id).unwrap(), Some(entry(number).response));
+            } else {
+                assert!(matches!(result, Err(CacheError::Full { .. })), "{result:?}");
+                assert!(!reader.contains(&entry(number).id).unwrap());
+            }
+        }
+    }
 }

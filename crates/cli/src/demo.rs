@@ -1,10 +1,11 @@
 //! `reasonscape demo`: a complete study of five simulated models.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use reasonscape_analysis::tables::scores::display_summary_table as standings;
+use reasonscape_limits::{is_too_large, max_file_bytes, read_to_end};
 use reasonscape_points::{Estimator, PointsDb};
 use reasonscape_simulator::{SimulateOptions, SimulatedServer};
 use reasonscape_stats::Mode;
@@ -132,8 +133,12 @@ fn prepare(folder: &Path) -> Result<(), CliError> {
             folder.display()
         ))
     };
-    match fs::read_to_string(&file) {
-        Ok(text) if settings(&text).eq(settings(STUDY)) => return Ok(()),
+    let found = File::open(&file).and_then(|file| read_to_end(file, max_file_bytes()));
+    match found {
+        Ok(text) if std::str::from_utf8(&text).is_ok_and(|text| settings(text).eq(settings(STUDY))) => {
+            return Ok(());
+        }
+        Err(error) if is_too_large(&error) => return Err(occupied_error("contains another study")),
         Ok(_) => return Err(occupied_error("contains another study")),
         Err(_) if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
             return Err(occupied_error("contains other files"));

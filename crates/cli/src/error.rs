@@ -35,6 +35,12 @@ impl CliError {
         Self::Input(anyhow::anyhow!("{message}"))
     }
 
+    /// Whether files of the study were replaced while the command read them.
+    pub(crate) fn is_study_changed(&self) -> bool {
+        let Self::Internal(error) = self else { return false };
+        matches!(error.downcast_ref(), Some(PointsError::Changed { .. }))
+    }
+
     /// Prints the error to standard error and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (error, code) = match self {

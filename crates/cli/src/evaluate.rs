@@ -50,7 +50,9 @@ impl Evaluate {
             )));
         };
         let scored = watch(&EVALUATE, &progress, global, || Ok(score(&study, &cache, &options, &progress)?))?;
-        report(&scored.evaluated, global)
+        let reported = report(&scored.evaluated, global);
+        crate::run::note_undecided(scored.undecided, global);
+        reported
     }
 }
 

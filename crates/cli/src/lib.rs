@@ -40,6 +40,7 @@ mod suite;
 mod tasks;
 mod verify;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -145,7 +146,13 @@ enum Command {
 /// Parses the process arguments and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
-    match run() {
+    run(std::env::args_os())
+}
+
+/// Runs the command of these arguments, of which the first is the name of the program.
+#[must_use]
+pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+    match run_command(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }
@@ -179,15 +186,18 @@ fn unused_format(matches: &clap::ArgMatches) -> Option<String> {
         .then(|| format!("`--format` has no effect on `reasonscape {}`; remove it", path.join(" ")))
 }
 
+/// How often a command is repeated because files were replaced while it read them.
+const MAX_REPEATS: usize = 3;
+
 /// Parses the arguments and runs the command.
-fn run() -> Result<(), CliError> {
-    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+fn run_command(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<(), CliError> {
+    let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let unused = unused_format(&matches);
-        Cli::from_arg_matches(&matches).map(|cli| (cli, unused))
+        Cli::from_arg_matches(&matches).map(|cli| (cli, matches, unused))
     });
-    let Cli { global, log, memory_limit, command } = match parsed {
-        Ok((_, Some(unused))) => return Err(CliError::input(unused)),
-        Ok((cli, None)) => cli,
+    let (Cli { global, log, memory_limit, command }, matches) = match parsed {
+        Ok((_, _, Some(unused))) => return Err(CliError::input(unused)),
+        Ok((cli, matches, None)) => (cli, matches),
         Err(error)
             if error.use_stderr()
                 && error.kind() != clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
@@ -207,6 +217,20 @@ fn run() -> Result<(), CliError> {
     }
     crate::logging::start(log.as_deref(), |problem| global.note(problem))?;
     memory_limit::set(memory_limit.as_deref())?;
+    let mut result = execute(command, global);
+    for _ in 0..MAX_REPEATS {
+        // Nothing has been printed, so that the command can begin again on the study as it is now.
+        let is_changed = matches!(&result, Err(error) if error.is_study_changed());
+        if !is_changed || output::has_printed() {
+            break;
+        }
+        let Ok(Cli { command, .. }) = Cli::from_arg_matches(&matches) else { break };
+        result = execute(command, global);
+    }
+    result
+}
+
+fn execute(command: Command, global: Global) -> Result<(), CliError> {
     match command {
         Command::Analyze(analyze) => analyze.run(global),
         Command::Cache(cache) => cache.run(global),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal, StdoutLock, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
 use reasonscape_core::escape_invisible;
@@ -125,9 +126,17 @@ pub(crate) fn print_table(
     print(global, &if global.format == Format::Csv { export() } else { display() }, json)
 }
 
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether something may have been written to standard output.
+pub(crate) fn has_printed() -> bool {
+    HAS_PRINTED.load(Ordering::Relaxed)
+}
+
 /// Standard output. On a terminal, control characters are made visible, since names and answers of models may contain
 /// sequences that move the cursor, change the title or write to the clipboard. Files and pipes get every byte.
 pub(crate) fn stdout() -> VisibleWriter<StdoutLock<'static>> {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     VisibleWriter::new(std::io::stdout().lock())
 }
 

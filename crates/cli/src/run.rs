@@ -184,17 +184,22 @@ fn note_scored(study: &Study, scored: &Scored, global: Global) {
             study.dir.display()
         ));
     }
-    if scored.undecided > 0 {
-        global.note(format_args!(
-            "{} of the incorrect answers could not be compared as formulas, only as text; they have `undecided` in \
-             `{RESULTS_DIR}/{ANSWERS_FILE}`",
-            thousands(scored.undecided)
-        ));
-    }
+    note_undecided(scored.undecided, global);
     if !scored.evaluated.stopped {
         global.caption(format_args!(
             "scored; `reasonscape analyze scores {0}` shows the accuracy by task, `reasonscape serve {0}` every response",
             study.dir.display()
+        ));
+    }
+}
+
+/// Notes how many incorrect answers to a dataset its scorer could only compare as text.
+pub(crate) fn note_undecided(count: u64, global: Global) {
+    if count > 0 {
+        global.note(format_args!(
+            "{} of the incorrect answers could not be compared as formulas, only as text; they have `undecided` in \
+             `{RESULTS_DIR}/{ANSWERS_FILE}`",
+            thousands(count)
         ));
     }
 }

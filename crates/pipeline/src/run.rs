@@ -79,7 +79,7 @@ pub enum PipelineError {
     /// The cache has fewer responses than the trials on disk were scored from.
     #[error(
         "cache `{}` has lost {lost} of the responses that the trials of this study were scored from, and a run would send their \
-         requests again; restore the cache from a backup, or use `--resend` to send (and pay for) them again",
+         requests again; restore the cache from a backup, or use `reasonscape run --resend` to send (and pay for) them again",
         cache.display()
     )]
     LostResponses {

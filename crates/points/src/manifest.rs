@@ -9,6 +9,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use datafusion::parquet::file::metadata::ParquetMetaData;
+use reasonscape_limits::{is_too_large, max_file_bytes, read_to_end};
+use reasonscape_study::temp_file;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -113,9 +115,10 @@ impl Manifest {
     /// Reads the manifest of a study.
     pub(crate) fn read(study: &Path) -> Result<FoundManifest, PointsError> {
         let path = Self::path(study);
-        let text = match std::fs::read(&path) {
+        let text = match File::open(&path).and_then(|file| read_to_end(file, max_file_bytes())) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FoundManifest::Missing),
+            Err(error) if is_too_large(&error) => return Ok(FoundManifest::Invalid(error.to_string())),
             Err(error) => return Err(PointsError::io("read", &path)(error)),
         };
         Ok(Self::parse(&text)
@@ -144,11 +147,7 @@ impl Manifest {
         (self.format, self.generation) = (FORMAT, self.generation + 1);
         self.xxh3 = self.own_hash();
         let path = Self::path(study);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".reasonscape-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(study).map_err(PointsError::io("write in", study))?;
+        let mut file = temp_file(study, "").map_err(PointsError::io("write in", study))?;
         let text = serde_json::to_vec_pretty(self).expect("plain structures serialize to JSON");
         std::io::Write::write_all(&mut file, &text)
             .and_then(|()| file.as_file().sync_all())

@@ -12,7 +12,7 @@ use tracing::trace;
 
 /// Maximum size of a reply; larger ones are rejected.
 const MAX_REPLY_BYTES: u64 = 64 << 20;
-/// Larger replies are received one after the other, since many at once would take the memory many times over.
+/// Of larger replies only a few are received at once, since many would take the memory many times over.
 const LARGE_REPLY_BYTES: usize = 1 << 20;
 /// Memory of a large reply: received, parsed, and as a cache entry.
 const LARGE_REPLY_MEMORY: u64 = 4 * MAX_REPLY_BYTES;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 use tracing::{debug, trace, warn};
 
@@ -21,6 +21,9 @@ const MIN_FAILED_PROBES: u32 = 3;
 pub(crate) struct EndpointLimiter {
     endpoint: Endpoint,
     state: Mutex<State>,
+    /// Limits the responses that are not committed yet, of all evaluations together: besides the requests in flight, these are
+    /// all that `kill -9` can lose.
+    uncommitted: Semaphore,
 }
 
 #[derive(Debug)]
@@ -42,6 +45,7 @@ impl EndpointLimiter {
         Self {
             endpoint,
             state: Mutex::new(State { window: CongestionWindow::new(max), queue: VecDeque::new() }),
+            uncommitted: Semaphore::new(max),
         }
     }
 
@@ -157,7 +161,13 @@ impl EndpointLimiter {
     }
 }
 
-impl Permit<'_> {
+impl<'g> Permit<'g> {
+    /// Waits until fewer than the maximum of responses are uncommitted. To be called before the permit is released, so that no
+    /// more requests are sent while commits lag behind; held until the response is committed.
+    pub(crate) async fn uncommitted_slot(&self) -> SemaphorePermit<'g> {
+        self.limiter.uncommitted.acquire().await.expect("the semaphore is never closed")
+    }
+
     /// The endpoint to send the request to.
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.limiter.endpoint

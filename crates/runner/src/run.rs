@@ -10,6 +10,7 @@ mod limiters;
 mod planner;
 mod retry;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -150,15 +151,19 @@ impl StorageState {
     }
 }
 
-/// Lists the responses that arrived and were lost.
+/// Names the responses that arrived and were lost: `sort {"length": 4} #3, #7; …`.
 fn describe_unstored(unstored: &[String]) -> String {
-    const MAX_NAMED: usize = 3;
     if unstored.is_empty() {
         return "; every response received was stored".to_owned();
     }
-    let named: Vec<&str> = unstored.iter().take(MAX_NAMED).map(String::as_str).collect();
-    let more = if unstored.len() > MAX_NAMED { ", …" } else { "" };
-    format!("; responses received and not stored: {} ({}{more})", unstored.len(), named.join(", "))
+    let mut problems: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for trial in unstored {
+        let (point, problem) = trial.rsplit_once(" #").unwrap_or((trial, ""));
+        problems.entry(point).or_default().push(problem);
+    }
+    let points = problems.into_iter().map(|(point, problems)| format!("{point} #{}", problems.join(", #")));
+    let points: Vec<String> = points.collect();
+    format!("; responses received and not stored: {} ({})", unstored.len(), points.join("; "))
 }
 
 impl Shared<'_> {

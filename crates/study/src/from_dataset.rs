@@ -1,11 +1,12 @@
 //! A study made of a dataset: created in a folder of its own, or extended by more models.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use reasonscape_core::{Dataset, Scorer, detect_scorer};
 
+use reasonscape_limits::read_to_end;
 use serde_json::json;
 
 use crate::{Eval, EvalSpec, Study, StudyError, StudyText, write_file, write_study};
@@ -121,7 +122,9 @@ impl DatasetStudy<'_> {
         let (name, lines) = (format!("{}.jsonl", dataset.name()), dataset.to_lines());
         let copy = dir.join(&name);
         let is_there = copy.exists();
-        if is_there && fs::read(&copy).ok().as_deref() != Some(lines.as_bytes()) {
+        // One byte more tells a longer file from an equal one.
+        let known = File::open(&copy).and_then(|file| read_to_end(file, lines.len() as u64));
+        if is_there && known.ok().as_deref() != Some(lines.as_bytes()) {
             return Err(FromDatasetError::FileExists { path: copy });
         }
         if !is_there {

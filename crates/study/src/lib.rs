@@ -4,7 +4,7 @@
 //! [`walk_trials`] generates the requests of an evaluation one at a time, each with the id of its response.
 //!
 //! # Promises
-//! No network and no database: study files are read, and written only by [`write_file`] and [`write_study`]. The same study
+//! No network and no database: study files are read, and written only through [`write_file`], [`temp_file`] and [`write_study`]. The same study
 //! yields the same requests, byte for byte. Errors name the file, the line and the expected value.
 
 mod base_url;
@@ -29,7 +29,7 @@ mod versions;
 pub use error::StudyError;
 pub use eval::{Eval, EvalId, HeaderSource, Limits, Prices};
 pub use from_dataset::{DatasetStudy, FromDatasetError};
-pub use fs::write_file;
+pub use fs::{TempDir, temp_file, write_file};
 pub use key_address::KeyAddress;
 pub use plan::{PlannedRequest, PlannedTrial, TestRanges, planned_requests, walk_trials};
 pub use sampler::Sampler;

@@ -17,8 +17,11 @@ pub use growth::assert_linear;
 pub use python::python;
 pub use study::study_toml;
 
-/// Reports that a program is missing, past the test runner's capture, or fails where it is required.
-fn skip(problem: &str) {
+/// Reports that a program or a right is missing, past the test runner's capture, or fails where it is required.
+///
+/// # Panics
+/// With `REASONSCAPE_REQUIRE_ORACLES`.
+pub fn skip(problem: &str) {
     let is_required = std::env::var_os("REASONSCAPE_REQUIRE_ORACLES").is_some();
     assert!(!is_required, "an oracle is required: {problem}");
     // Not `eprintln!`, which the test runner captures.

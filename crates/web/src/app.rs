@@ -134,6 +134,12 @@ impl App {
         })
     }
 
+    /// Makes the next request look for changes at once.
+    pub(crate) async fn look_for_changes(&self) {
+        let mut looked = self.looked.lock().await;
+        *looked = looked.checked_sub(RELOAD_INTERVAL).unwrap_or(*looked);
+    }
+
     /// The study as it is now. Only called behind `require_results`, so it has trials.
     pub(crate) async fn study(&self) -> Arc<Snapshot> {
         self.opened().await.expect("`require_results` rejects requests to a study without trials")

@@ -23,7 +23,15 @@ pub(crate) struct ErrorReply<'a> {
     pub(crate) error: &'a str,
 }
 
+/// The message of a request during which files of the study were replaced.
+const STUDY_CHANGED: &str = "the study was replaced while it was read; try again";
+
 impl ApiError {
+    /// Whether the same request may succeed on the study as it is now.
+    pub(crate) fn is_study_changed(&self) -> bool {
+        self.message == STUDY_CHANGED
+    }
+
     pub(crate) fn new(status: StatusCode, message: impl Display) -> Self {
         Self { status, message: message.to_string() }
     }
@@ -55,6 +63,7 @@ impl From<PointsError> for ApiError {
     fn from(error: PointsError) -> Self {
         match error {
             PointsError::InvalidQuery(_) => Self::bad_request(error),
+            PointsError::Changed { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, STUDY_CHANGED),
             error => {
                 tracing::error!(%error, "a query failed");
                 // The details may contain paths of the server, which only the log may show.

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderName};
 use axum::http::{Extensions, HeaderValue, Method, StatusCode};
@@ -21,6 +22,9 @@ use super::{pages, response, runs};
 /// Prefixes of paths that need no results, for pages and, after `/api/v1`, for the API.
 const SECTIONS_WITHOUT_RESULTS: [&str; 7] =
     ["/runs", "/datasets", "/assets/", "/login", "/logout", "/health", "/metrics"];
+
+/// How often a request is repeated because files were replaced while it read them.
+const MAX_REPEATS: usize = 3;
 
 /// Headers of every response. Scripts, styles and images come only from this server, and inline scripts and styles are
 /// forbidden.
@@ -186,6 +190,22 @@ pub(crate) async fn require_results(State(app): State<Arc<App>>, request: Reques
         return ApiError::not_found("the study has no trials yet; start a run first").into_response();
     }
     Redirect::to(&format!("{}/runs", app.base)).into_response()
+}
+
+/// Repeats a request during which the files of the study were replaced, on the study as it is then.
+pub(crate) async fn repeat_if_changed(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let again = head.clone();
+    let mut response = next.clone().run(Request::from_parts(head, body)).await;
+    for _ in 0..MAX_REPEATS {
+        if !response.extensions().get::<ApiError>().is_some_and(ApiError::is_study_changed) {
+            break;
+        }
+        app.look_for_changes().await;
+        // What reads a study has no body.
+        response = next.clone().run(Request::from_parts(again.clone(), Body::empty())).await;
+    }
+    response
 }
 
 /// An error as a page, or as JSON for the API.

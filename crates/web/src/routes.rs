@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Redirect;
 use axum::routing::{get, post, put};
+use axum::{Extension, Router};
 
 use super::api::openapi::operations::{self, Operation};
 use super::app::App;
-use super::busy::{RequestSlots, handle_elsewhere};
+use super::busy::{RequestSlots, handle_elsewhere, receive_elsewhere};
 use super::error::ApiError;
 use super::middleware::{
-    BodyLimit, Limits, handle_request, limit_request, refuse_changes, require_results, require_token,
+    BodyLimit, Limits, handle_request, limit_request, refuse_changes, repeat_if_changed, require_results,
+    require_token,
 };
 use super::{api, assets, pages, runs};
 
@@ -25,12 +26,16 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// All routes, grouped by what a request needs. The layer added last runs first.
 pub(crate) fn routes(app: &Arc<App>) -> Router {
-    let uploads = limited(upload_routes(app), Limits { timeout: UPLOAD_TIMEOUT, body: BodyLimit::Upload });
-    let results = study_routes(app).layer(from_fn_with_state(Arc::clone(app), require_results));
+    let slots = RequestSlots::default();
+    let uploads = upload_routes(app).layer(Extension(slots.clone())).layer(from_fn(receive_elsewhere));
+    let uploads = limited(uploads, Limits { timeout: UPLOAD_TIMEOUT, body: BodyLimit::Upload });
+    let results = study_routes(app)
+        .layer(from_fn_with_state(Arc::clone(app), require_results))
+        .layer(from_fn_with_state(Arc::clone(app), repeat_if_changed));
     let limits = Limits { timeout: REQUEST_TIMEOUT, body: BodyLimit::Form };
-    let private = limited(results.merge(run_routes(app)), limits)
+    let handled = results.merge(run_routes(app)).layer(from_fn_with_state(slots, handle_elsewhere));
+    let private = limited(handled, limits)
         .merge(uploads)
-        .layer(from_fn_with_state(RequestSlots::default(), handle_elsewhere))
         .layer(from_fn_with_state(Arc::clone(app), refuse_changes))
         .layer(from_fn_with_state(Arc::clone(app), require_token));
     let public =

@@ -25,13 +25,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::body::Body;
 use reasonscape_pipeline::{Shutdown, check};
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, KeyAddress, Selection, Study, is_selected};
 use tokio::sync::Semaphore;
 
+pub(crate) use self::api::body_of;
 pub(crate) use self::create_request::CreateRunRequest;
-pub(crate) use self::datasets::{DatasetInfo, MAX_UPLOAD_LEN, Uploaded, upload_too_long};
+pub(crate) use self::datasets::{DatasetInfo, MAX_UPLOAD_LEN, ReceivedDataset, Uploaded, upload_too_long};
 use self::errors::{conflict, io_error, run_error};
 pub(crate) use self::form_options::{FormOptions, StudyOptions};
 use self::key_rules::KeyRules;
@@ -105,12 +107,13 @@ impl Runs {
         self.store.datasets().list()
     }
 
-    pub(crate) async fn store_dataset(
-        &self,
-        name: &str,
-        body: axum::body::Body,
-    ) -> Result<Uploaded, ApiError> {
-        self.store.datasets().store(name, body).await
+    /// Streams a dataset to disk; [`keep_dataset`](Self::keep_dataset) checks it.
+    pub(crate) async fn receive_dataset(&self, name: &str, body: Body) -> Result<ReceivedDataset, ApiError> {
+        self.store.datasets().receive(name, body).await
+    }
+
+    pub(crate) async fn keep_dataset(&self, received: ReceivedDataset) -> Result<Uploaded, ApiError> {
+        self.store.datasets().keep(received).await
     }
 
     pub(crate) fn delete_dataset(&self, name: &str) -> Result<(), ApiError> {

@@ -2,7 +2,8 @@
 //!
 //! A target is one line in [`targets`]. Each runs in a process of its own for five seconds, or for
 //! `REASONSCAPE_MUTATION_SECONDS`; the same input numbers are tried every time. A failure names the input and keeps it in
-//! the temporary directory; `REASONSCAPE_MUTATION_FIRST=NUMBER` starts there.
+//! the temporary directory; `REASONSCAPE_MUTATION_FIRST=NUMBER` starts there. Every input that mutations start from must be
+//! accepted as it is: one that is refused at once tests the first check of a reader and nothing behind it.
 
 #![cfg(target_os = "linux")]
 
@@ -14,20 +15,20 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reasonscape_analysis::answer_files::{AnswerOptions, summarize_stream};
-use reasonscape_cache::{Cache, ExportLine};
+use reasonscape_cache::Cache;
 use reasonscape_core::{Json, Reply, Scorer, Suite, Test, extract};
 use reasonscape_ingest::Progress;
 use reasonscape_ingest::dataset_reader::DatasetFormat;
 use reasonscape_ingest::logs::{LogOptions, Logs};
 use reasonscape_metrics::{check_steps, check_truncated_steps};
-use reasonscape_points::{Column, Filter, PointsDb, query_parquet_file};
+use reasonscape_points::{Column, Filter, PointsDb, PointsError, query_parquet_file};
 use reasonscape_stats::Mode;
-use reasonscape_study::{Study, Template};
+use reasonscape_study::{Sampler, Study, Template};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -35,54 +36,79 @@ use self::corpus::{
     Sample, committed, files, formulas, lines, parquet_files, reasoning, replies, study_files,
 };
 use self::mutate::mutated;
-use crate::test_env::{reasonscape_with, start_server};
+use crate::test_env::start_server;
 
 const TARGET: &str = "REASONSCAPE_MUTATION_TARGET";
 const SECONDS: &str = "REASONSCAPE_MUTATION_SECONDS";
 const FIRST: &str = "REASONSCAPE_MUTATION_FIRST";
+/// A file that takes a second to decode is worth nothing here.
+const MEMORY_LIMIT: &str = "64MiB";
 /// No input of a few kilobytes may take longer; most take less than a millisecond.
 const MAX_INPUT_SECONDS: u64 = 30;
 /// Resident memory of a process; the test build alone takes about 150 MB.
 const MAX_RESIDENT: u64 = 700 << 20;
 
-/// Reads one input.
-type Reader = Box<dyn FnMut(&Sample)>;
+/// Reads one input, and returns whether it was accepted.
+type Reader = Box<dyn FnMut(&Sample) -> bool>;
 
 /// The valid inputs of a target, and its reader.
 fn target(name: &str) -> (Vec<Sample>, Reader) {
     let env = Env::new();
     match name {
-        "suite" => (files("suites", "toml"), Box::new(|input| drop(Suite::parse(&text(input))))),
-        "study" => (committed("study"), Box::new(move |input| drop(Study::parse(&text(input), env.path())))),
-        "template" => {
-            (committed("template"), Box::new(|input| drop(Template::parse("mine", "t", &text(input)))))
-        }
-        "json" => (committed("rows"), Box::new(|input| drop(Json::parse(&text(input))))),
-        "dataset" => (
-            committed("rows"),
-            Box::new(move |input| drop(DatasetFormat::default().items(&env.write(input)))),
+        "suite" => (files("suites", "toml"), Box::new(|input| Suite::parse(&text(input)).is_ok())),
+        "study" => (
+            committed("study"),
+            Box::new(move |input| {
+                accepted(Study::parse(&text(input), env.path()).map_err(|error| error.to_string()))
+            }),
         ),
+        "lock" => (committed("lock"), Box::new(move |input| env.read_lock(input))),
+        "template" => (
+            [committed("template"), files("templates", "toml")].concat(),
+            Box::new(|input| accepted(Template::parse("mine", "t", &text(input)))),
+        ),
+        "sampler" => {
+            (files("samplers", "toml"), Box::new(|input| accepted(Sampler::parse("mine", "s", &text(input)))))
+        }
+        "json" => (corpus::json(), Box::new(|input| Json::parse(&text(input)).is_ok())),
+        "dataset" => {
+            (committed("rows"), Box::new(move |input| env.read_dataset(input, &DatasetFormat::default())))
+        }
+        "layouts" => (committed("layouts"), Box::new(move |input| env.read_dataset(input, &recognizing()))),
+        "mapped" => (
+            committed("mapped"),
+            Box::new(move |input| env.read_dataset(input, &corpus::mapped_format(&input.name))),
+        ),
+        "folder" => (corpus::dataset_folder(), Box::new(move |input| env.read_dataset_folder(input))),
         "parquet" => {
-            (parquet_files(), Box::new(move |input| drop(DatasetFormat::default().items(&env.write(input)))))
+            (parquet_files(), Box::new(move |input| env.read_dataset(input, &DatasetFormat::default())))
         }
         "parquet_sql" => (parquet_files(), Box::new(move |input| env.query_file(input))),
-        "points" => (study_files(), Box::new(move |input| env.open_study(input))),
+        "points" => (study_files(), Box::new(move |input| env.open_study(input, true))),
+        "points_unlisted" => (
+            study_files().into_iter().filter(|file| file.name != "manifest.json").collect(),
+            Box::new(move |input| env.open_study(input, false)),
+        ),
         "extraction" => (replies(), Box::new(score_reply)),
         "math" => (formulas(), Box::new(compare_formulas)),
         "equations" => (reasoning(), Box::new(check_equations)),
         "answers" => (files("examples", "jsonl"), Box::new(read_answers)),
-        "score" => (files("examples", "csv"), Box::new(run_score)),
+        "score" => (
+            [committed("score"), files("examples", "csv")].concat(),
+            Box::new(move |input| {
+                let path = env.write(input);
+                run(&["score", path.to_str().unwrap()])
+            }),
+        ),
         "lm_eval" => (
             files("crates/ingest/tests/logs/lm-eval/chat/small", "*"),
             Box::new(move |input| env.read_lm_eval(input)),
         ),
-        "inspect" => {
-            (files("crates/ingest/tests/logs/inspect", "*"), Box::new(move |input| env.read_inspect(input)))
-        }
-        "cache_import" => (committed("cache"), Box::new(move |input| env.import_entries(input))),
+        "inspect" => (corpus::inspect_logs(), Box::new(move |input| env.read_inspect(input))),
+        "cache_import" => (corpus::cache_exports(), Box::new(move |input| env.import_entries(input))),
         "filter" => (lines("filter"), Box::new(env.filter())),
         "sql" => (lines("sql"), Box::new(env.sql())),
-        "http" => (lines("http"), Box::new(env.http())),
+        "http" => env.http(),
         other => panic!("no mutation target `{other}`"),
     }
 }
@@ -99,25 +125,39 @@ macro_rules! targets {
 }
 
 targets! {
-    suite study template json dataset parquet parquet_sql points extraction math equations answers score lm_eval inspect cache_import
-    filter sql http
+    suite study lock template sampler json dataset layouts mapped folder parquet parquet_sql points points_unlisted extraction math
+    equations answers score lm_eval inspect cache_import filter sql http
 }
 
 /// Runs a target in another process, since a stack overflow ends the process and memory is that of the process.
 fn run_target(name: &str) {
-    let folder = TempDir::new().unwrap();
-    let status = Command::new(std::env::current_exe().unwrap())
+    // In memory: databases and studies are synced for every input.
+    let folder = TempDir::new_in("/dev/shm").unwrap_or_else(|_| TempDir::new().unwrap());
+    let output = Command::new(std::env::current_exe().unwrap())
         .args(["mutations::run_one_target", "--exact", "--nocapture", "--include-ignored"])
         .env(TARGET, name)
         .env("TMPDIR", folder.path())
-        .status()
+        .env("REASONSCAPE_MEMORY_LIMIT", MEMORY_LIMIT)
+        .env_remove("RUST_BACKTRACE")
+        .stdout(Stdio::null())
+        .output()
         .unwrap();
-    if !status.success() {
+    // Commands report what they refuse there, thousands of times.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = said.lines().rev().take(20).collect();
+    if !output.status.success() {
         let kept = std::env::temp_dir().join(format!("mutation-{name}"));
         let _ = fs::copy(folder.path().join("input"), &kept);
         let number = fs::read_to_string(folder.path().join("number")).unwrap_or_default();
-        panic!("{status} at input {number}, kept in {}; rerun with {FIRST}={number}", kept.display());
+        let said: Vec<&str> = last.into_iter().rev().collect();
+        panic!(
+            "{} at input {number}, kept in {}; rerun with {FIRST}={number}\n{}",
+            output.status,
+            kept.display(),
+            said.join("\n")
+        );
     }
+    let _ = writeln!(std::io::stderr(), "{}", last.first().unwrap_or(&""));
 }
 
 fn number_from(variable: &str, default: u64) -> u64 {
@@ -129,7 +169,6 @@ fn number_from(variable: &str, default: u64) -> u64 {
 fn run_one_target() {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let Ok(name) = std::env::var(TARGET) else { return };
-    // A file that takes a second to decode is worth nothing here.
     reasonscape_limits::set_memory_limit(64 << 20);
     let seconds = number_from(SECONDS, 5);
     let (samples, mut read) = target(&name);
@@ -145,18 +184,29 @@ fn run_one_target() {
             }
         }
     });
+    for sample in &samples {
+        STARTED.store(now(), Ordering::Relaxed);
+        let start = String::from_utf8_lossy(&sample.bytes[..sample.bytes.len().min(200)]);
+        assert!(read(sample), "{name}: `{}` is refused as it is: {start}", sample.name);
+    }
     let first = number_from(FIRST, 0);
-    let mut number = first;
-    while now() < seconds || number < first + 20 {
+    let (mut number, mut accepted) = (first, 0);
+    let end = now() + seconds;
+    while now() < end || number < first + 20 {
         let input = mutated(&samples, number as i64);
         fs::write(folder.join("input"), &input.bytes).unwrap();
         fs::write(folder.join("number"), number.to_string()).unwrap();
         STARTED.store(now(), Ordering::Relaxed);
-        read(&input);
+        accepted += u64::from(read(&input));
         number += 1;
     }
     let peak = peak_bytes("self");
-    let _ = writeln!(std::io::stderr(), "{name}: {} inputs, {} MB", number - first, peak >> 20);
+    let _ = writeln!(
+        std::io::stderr(),
+        "{name}: {} inputs, {accepted} accepted, {} MB",
+        number - first,
+        peak >> 20
+    );
     assert!(peak < MAX_RESIDENT, "{name}: {} MB", peak >> 20);
 }
 
@@ -171,8 +221,24 @@ fn text(input: &Sample) -> String {
     String::from_utf8_lossy(&input.bytes).into_owned()
 }
 
+/// Whether there is no error. Errors are formatted, which may fail as well.
+fn accepted<T, E: std::fmt::Display>(result: Result<T, E>) -> bool {
+    result.map_err(|error| error.to_string()).is_ok()
+}
+
+/// Runs a command in this process.
+fn run(arguments: &[&str]) -> bool {
+    let code = reasonscape::run(["reasonscape"].iter().chain(arguments).chain(&["--quiet"]));
+    assert!([ExitCode::SUCCESS, ExitCode::from(2)].contains(&code), "{arguments:?}: {code:?}");
+    code == ExitCode::SUCCESS
+}
+
+fn recognizing() -> DatasetFormat {
+    DatasetFormat { recognize: true, ..DatasetFormat::default() }
+}
+
 /// A target and a reply: the answer in it, by every scorer.
-fn score_reply(input: &Sample) {
+fn score_reply(input: &Sample) -> bool {
     let text = text(input);
     let (target, reply) = text.split_once('\n').unwrap_or(("42", &text));
     let found = extract(&Reply::from(reply));
@@ -188,10 +254,11 @@ fn score_reply(input: &Sample) {
         }
         assert!(Scorer::Exact.score(target, &test).is_correct, "the target itself is correct");
     }
+    true
 }
 
 /// Two formulas: every one equals itself, and equality has no direction.
-fn compare_formulas(input: &Sample) {
+fn compare_formulas(input: &Sample) -> bool {
     let text = text(input);
     let (a, b) = text.split_once('\n').unwrap_or((&text, &text));
     let equal = |a: &str, b: &str| Scorer::Math.score(a, &Test::free_form(String::new(), b)).is_correct;
@@ -199,9 +266,10 @@ fn compare_formulas(input: &Sample) {
     equal(a, b);
     equal(b, a);
     Scorer::Math.is_decidable(a);
+    true
 }
 
-fn check_equations(input: &Sample) {
+fn check_equations(input: &Sample) -> bool {
     let text = text(input);
     let steps = check_steps(&text);
     // Each is a part of the reasoning, on the line that is named.
@@ -209,16 +277,12 @@ fn check_equations(input: &Sample) {
         steps.iter().all(|step| text.lines().nth(step.line - 1).is_some_and(|line| line.contains(step.text)))
     );
     check_truncated_steps(&text);
+    true
 }
 
-fn read_answers(input: &Sample) {
+fn read_answers(input: &Sample) -> bool {
     let (options, progress) = (AnswerOptions::default(), Progress::default());
-    let _ = summarize_stream("answers", input.bytes.as_slice(), &options, 10, &progress, &mut []);
-}
-
-fn run_score(input: &Sample) {
-    let run = reasonscape_with(&["score", "-"], input.bytes.clone());
-    assert!(matches!(run.code, 0 | 2), "{run:?}");
+    accepted(summarize_stream("answers", input.bytes.as_slice(), &options, 10, &progress, &mut []))
 }
 
 /// A folder for files, and a runtime for queries.
@@ -247,36 +311,67 @@ impl Env {
         path
     }
 
-    fn query_file(&self, input: &Sample) {
-        let path = self.write(input);
-        self.runtime.block_on(async {
-            if let Ok(mut result) = query_parquet_file(&path, "SELECT * FROM results").await {
-                while let Ok(Some(_)) = result.next().await {}
-            }
-        });
+    /// A study that means the version in its record.
+    fn read_lock(&self, input: &Sample) -> bool {
+        fs::write(self.path().join("tasks.lock"), &input.bytes).unwrap();
+        let text = "suite = \"quick\"\n[[eval]]\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+        accepted(Study::parse(text, self.path()))
     }
 
-    /// Opens a study in which one file is mutated.
-    fn open_study(&self, input: &Sample) {
+    fn read_dataset(&self, input: &Sample, format: &DatasetFormat) -> bool {
+        accepted(format.read(&self.write(input)))
+    }
+
+    /// Reads a dataset folder in which one file is mutated.
+    fn read_dataset_folder(&self, input: &Sample) -> bool {
+        let folder = self.path().join("folder");
+        for sample in corpus::dataset_folder() {
+            let path = folder.join(&sample.name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, if sample.name == input.name { &input.bytes } else { &sample.bytes }).unwrap();
+        }
+        let subsets = [None, Some("hard")];
+        subsets.into_iter().fold(true, |all, subset| {
+            let format = DatasetFormat { subset: subset.map(str::to_owned), ..recognizing() };
+            accepted(format.read(&folder)) && all
+        })
+    }
+
+    fn query_file(&self, input: &Sample) -> bool {
+        let path = self.write(input);
+        self.runtime
+            .block_on(async {
+                let mut result = query_parquet_file(&path, "SELECT * FROM results").await?;
+                while result.next().await?.is_some() {}
+                Ok::<_, PointsError>(())
+            })
+            .is_ok()
+    }
+
+    /// Opens a study in which one file is mutated. Without a manifest there is no hash to fail at.
+    fn open_study(&self, input: &Sample, is_listed: bool) -> bool {
         let study = self.path().join("study");
         if !study.exists() {
             corpus::write_study(&study);
+            if !is_listed {
+                fs::remove_file(study.join("manifest.json")).unwrap();
+            }
         }
         let path = study.join(&input.name);
         let whole = fs::read(&path).unwrap();
         fs::write(&path, &input.bytes).unwrap();
-        self.runtime.block_on(async {
-            if let Ok(db) = PointsDb::open(&study).await {
-                let _ = db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P.into()).await;
-                if let Ok(mut result) = db.sql("SELECT * FROM trials").await {
-                    while let Ok(Some(_)) = result.next().await {}
-                }
-            }
+        let read = self.runtime.block_on(async {
+            let db = PointsDb::open(&study).await?;
+            let groups = db.aggregate(&[Column::Model], &Filter::default(), Mode::C_P.into()).await;
+            let mut result = db.sql("SELECT * FROM trials").await?;
+            while result.next().await?.is_some() {}
+            groups.map(drop)
         });
         fs::write(&path, whole).unwrap();
+        accepted(read)
     }
 
-    fn read_lm_eval(&self, input: &Sample) {
+    fn read_lm_eval(&self, input: &Sample) -> bool {
         let folder = self.path().join("logs");
         for sample in files("crates/ingest/tests/logs/lm-eval/chat/small", "*") {
             fs::create_dir_all(&folder).unwrap();
@@ -288,27 +383,28 @@ impl Env {
             filters: vec!["strict-match".to_owned()],
             ..LogOptions::default()
         };
-        read_logs(Logs::open_lm_eval(&[folder], &options).ok().as_ref());
+        Logs::open_lm_eval(&[folder], &options).is_ok_and(|logs| read_logs(&logs))
     }
 
-    fn read_inspect(&self, input: &Sample) {
+    fn read_inspect(&self, input: &Sample) -> bool {
         let path = self.write(input);
-        read_logs(Logs::open_inspect(&[path], &LogOptions::default()).ok().as_ref());
+        // This log has several scorers to choose from.
+        let scorers = if input.name == "grade.eval" { vec!["graded".to_owned()] } else { Vec::new() };
+        let options = LogOptions { scorers, ..LogOptions::default() };
+        Logs::open_inspect(&[path], &options).is_ok_and(|logs| read_logs(&logs))
     }
 
-    fn import_entries(&self, input: &Sample) {
-        let cache = Cache::open(self.path().join("cache.sqlite")).unwrap();
-        let mut importer = cache.importer().unwrap();
-        for line in text(input).lines() {
-            if let Ok(line) = ExportLine::parse(line) {
-                importer.add_line(line).unwrap();
-            }
-        }
-        importer.finish().unwrap();
-        drop(cache);
-        for file in ["cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm"] {
-            let _ = fs::remove_file(self.path().join(file));
-        }
+    fn import_entries(&self, input: &Sample) -> bool {
+        let (file, study) = (self.write(input), self.path().join("imported"));
+        fs::create_dir(&study).unwrap();
+        let is_imported = run(&["cache", "import", study.to_str().unwrap(), file.to_str().unwrap()]);
+        // What was imported before an invalid line is sound.
+        let reader = Cache::open(study.join("cache.sqlite")).unwrap().reader().unwrap();
+        let verified = reader.verify(|_| ()).unwrap();
+        assert!(verified.damaged.is_empty(), "{verified:?}");
+        drop(reader);
+        fs::remove_dir_all(study).unwrap();
+        is_imported
     }
 
     fn open_db(&self) -> PointsDb {
@@ -316,45 +412,53 @@ impl Env {
         self.runtime.block_on(PointsDb::open(self.path())).unwrap()
     }
 
-    fn filter(self) -> impl FnMut(&Sample) {
+    fn filter(self) -> impl FnMut(&Sample) -> bool {
         let db = self.open_db();
         move |input| {
-            if let Ok(filter) = Filter::parse([text(input)]) {
-                let _ = self.runtime.block_on(db.aggregate(&[Column::Model], &filter, Mode::C_P.into()));
-            }
+            let Ok(filter) = Filter::parse([text(input)]) else { return false };
+            accepted(self.runtime.block_on(db.aggregate(&[Column::Model], &filter, Mode::C_P.into())))
         }
     }
 
-    fn sql(self) -> impl FnMut(&Sample) {
+    fn sql(self) -> impl FnMut(&Sample) -> bool {
         let db = self.open_db();
         move |input| {
             let query = text(input);
             let run = async {
-                if let Ok(mut result) = db.sql(&query).await {
-                    while let Ok(Some(_)) = result.next().await {}
-                }
+                let mut result = db.sql(&query).await?;
+                while result.next().await?.is_some() {}
+                Ok::<_, PointsError>(())
             };
             // A mutated query may be a valid one that takes long.
-            let _ = self.runtime.block_on(async { tokio::time::timeout(Duration::from_secs(5), run).await });
+            let run = async { tokio::time::timeout(Duration::from_secs(5), run).await };
+            self.runtime.block_on(run).is_ok_and(accepted)
         }
     }
 
-    fn http(self) -> impl FnMut(&Sample) {
+    fn http(self) -> (Vec<Sample>, Reader) {
         corpus::write_study(self.path());
         let (child, url) = start_server(&["serve", self.path().to_str().unwrap(), "--port", "0"], &[]);
         let server = HttpServer { child, address: url[7..].trim_end_matches('/').to_owned() };
-        move |input| {
+        let trials = server.get(b"/api/v1/trials?limit=1");
+        let (_, point) = trials.split_once("\"point\":\"").expect(&trials);
+        let point = point.split('"').next().unwrap().to_owned();
+        let named =
+            |sample: Sample| Sample { bytes: text(&sample).replace("POINT", &point).into(), ..sample };
+        let samples = lines("http").into_iter().map(named).collect();
+        let read = move |input: &Sample| {
             let _ = &self;
-            server.get(&input.bytes);
-        }
+            let reply = server.get(&input.bytes);
+            reply.starts_with("HTTP/1.1 200") || reply.starts_with("HTTP/1.1 303")
+        };
+        (samples, Box::new(read))
     }
 }
 
-fn read_logs(logs: Option<&Logs>) {
-    for log in logs.into_iter().flat_map(Logs::iter) {
+fn read_logs(logs: &Logs) -> bool {
+    logs.iter().fold(true, |all, log| {
         let read = log.read(&Progress::default(), || (), |(), _| Ok(()), &mut |_| ControlFlow::Continue(()));
-        drop(read);
-    }
+        accepted(read) && all
+    })
 }
 
 struct HttpServer {
@@ -363,16 +467,19 @@ struct HttpServer {
 }
 
 impl HttpServer {
-    fn get(&self, target: &[u8]) {
+    /// The response to a GET.
+    fn get(&self, target: &[u8]) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let head = format!(" HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
         // The server may answer before it has read everything.
         let _ = stream.write_all(&[b"GET ", target, head.as_bytes()].concat());
         let mut reply = Vec::new();
         let _ = stream.read_to_end(&mut reply);
-        assert!(!reply.starts_with(b"HTTP/1.1 500"), "{}", String::from_utf8_lossy(&reply));
+        let reply = String::from_utf8_lossy(&reply).into_owned();
+        assert!(!reply.starts_with("HTTP/1.1 500"), "{reply}");
         let peak = peak_bytes(&self.child.id().to_string());
         assert!(peak < MAX_RESIDENT, "{} MB", peak >> 20);
+        reply
     }
 }
 

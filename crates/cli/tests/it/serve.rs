@@ -8,6 +8,8 @@ mod explorer;
 mod extreme_scores;
 mod hostile;
 mod pages;
+#[cfg(target_os = "linux")]
+mod replaced_files;
 mod runs;
 mod server;
 

@@ -60,18 +60,24 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
 
 /// Runs `reasonscape` for at most two minutes, and returns its highest resident memory in bytes; `None` without Python.
 pub(crate) fn reasonscape_measured(arguments: &[&str]) -> Option<(Run, u64)> {
+    reasonscape_costs(arguments).map(|(run, peak, _)| (run, peak))
+}
+
+/// As [`reasonscape_measured`], and the seconds of processor time that it took.
+pub(crate) fn reasonscape_costs(arguments: &[&str]) -> Option<(Run, u64, f64)> {
     let script = r"
 import json, resource, subprocess, sys
 arguments = json.load(sys.stdin)
 done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), peak * 1024]))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+costs = [used.ru_maxrss * 1024, used.ru_utime + used.ru_stime]
+print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode()] + costs))
 ";
     let program = assert_cmd::cargo::cargo_bin!("reasonscape").display().to_string();
     let input = json!([&[program.as_str()], arguments].concat()).to_string();
     let output = reasonscape_test_support::python(script, &input)?;
-    let (code, stdout, stderr, peak) = serde_json::from_str(&output).unwrap();
-    Some((Run { code, stdout, stderr }, peak))
+    let (code, stdout, stderr, peak, seconds) = serde_json::from_str(&output).unwrap();
+    Some((Run { code, stdout, stderr }, peak, seconds))
 }
 
 /// Runs `reasonscape` on a terminal of 100 columns and returns all that it writes there; `None` without Python.

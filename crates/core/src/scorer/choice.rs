@@ -103,7 +103,7 @@ impl Options {
             return Some(index);
         }
         let remark = self.without_options(text);
-        if is_denied(&remark) || is_rejection(&remark) {
+        if is_denied(&remark) || is_rejection(without_reasons(&remark)) {
             return None;
         }
         self.by_mention(text)
@@ -271,6 +271,20 @@ fn is_praise(text: &str) -> bool {
     let is_likely = lower.contains("most likely") || lower.contains("most probabl");
     let clause = lower.split(['.', ';', '\n']).next().unwrap_or_default();
     (is_likely || words(clause).any(|word| PRAISE.contains(&word))) && !is_rejection(clause)
+}
+
+/// What a sentence claims, without the reasons before "so" and after "because": those may reject other options.
+fn without_reasons(text: &str) -> &str {
+    let after = [" so ", " therefore ", " thus "]
+        .iter()
+        .filter_map(|link| Some(text.rfind(link)? + link.len()))
+        .max();
+    let claim = &text[after.unwrap_or(0)..];
+    [" because ", " since "]
+        .iter()
+        .filter_map(|link| claim.find(link))
+        .min()
+        .map_or(claim, |end| &claim[..end])
 }
 
 /// Whether a text says that an option is none: "the wrong one", "can be excluded".

@@ -102,5 +102,5 @@ fn is_formula(target: &str) -> bool {
         || cleaned.len() + 2 <= target.trim().len()
             && target.trim().starts_with('$')
             && numeric::target(cleaned).is_none()
-            && crate::math::is_decidable(cleaned)
+            && (cleaned.contains('\\') || crate::math::is_decidable(cleaned))
 }

@@ -225,7 +225,7 @@ impl Walk {
     /// A random way to another depth in so many steps.
     fn random_walk(&mut self, to: usize, steps: usize, rng: &mut PyRandom) {
         for left in (1..=steps).rev() {
-            // So many of the steps left open a bracket; drawing one of them favours no way over another.
+            // This many of the remaining steps open a bracket; drawing among them makes all sequences equally likely.
             let opening = (left + to - self.depth) / 2;
             let opens = self.depth == 0 || (self.depth < self.deepest && rng.index(left) < opening);
             self.depth = if opens { self.depth + 1 } else { self.depth - 1 };

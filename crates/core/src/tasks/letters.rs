@@ -306,7 +306,7 @@ impl Shown {
             text.push_str(self.word.text);
         } else {
             text.extend(self.word.text.chars().map(|letter| {
-                // Tossed anew rather than flipped: a text in capitals throughout would be easy again.
+                // Drawn again rather than flipped: a text in capitals throughout would be easy again.
                 let upper = rng.random() < case_mutation && rng.getrandbits(1) == 1;
                 if upper { letter.to_ascii_uppercase() } else { letter }
             }));

@@ -44,7 +44,7 @@ const MIN_COUNTED: usize = 3;
 
 const MAX_QUANTITY: i64 = 12;
 
-/// Adjectives that suit any noun, in the order in which English puts their kinds: opinion, size, colour.
+/// Adjectives that suit any noun, in the order of English: opinion, size, color.
 const ADJECTIVES: [&[&str]; 3] = [
     &[
         "beautiful",

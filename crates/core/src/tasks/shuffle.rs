@@ -196,7 +196,7 @@ impl Story {
                 (*thing != self.subject || self.may_anchor_subject(step)) && !events.iter().any(is_listed)
             };
             let mut things = (first..first + self.start.len()).map(|thing| thing % self.start.len());
-            // Where all has been told, something else than the thing in question is told again.
+            // If everything has been mentioned, something other than the subject is mentioned again.
             let thing = things.find(is_unlisted).unwrap_or((self.subject + 1) % self.start.len());
             events.push((step, Event::Anchor(thing)));
         }
@@ -208,8 +208,8 @@ impl Story {
         events
     }
 
-    /// Whether it may be told where the thing in question is: only while half of its own swaps are still to come,
-    /// or the way to the answer would become short.
+    /// Whether the position of the subject may be mentioned: only while half of its own swaps are still to come, since
+    /// otherwise the answer would depend on few swaps.
     fn may_anchor_subject(&self, step: usize) -> bool {
         let to_come = self.own_swaps.iter().filter(|swap| **swap >= step).count();
         2 * to_come >= self.own_swaps.len()

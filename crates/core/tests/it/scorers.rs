@@ -105,6 +105,7 @@ fn scorers_are_detected_from_targets() {
     for (expected, lines) in [
         ("numeric", r#"{"input": "?", "target": "$1,000"}"#),
         ("math", r#"{"input": "?", "target": "\\frac{1}{2}"}"#),
+        ("math", r#"{"input": "?", "target": "$\\sin x$"}"#),
         ("choice", r#"{"input": "?", "target": "\\boxed{D}"}"#),
         ("choice", r#"{"input": "?", "options": ["x", "y"], "target": "x"}"#),
         (

@@ -1,8 +1,10 @@
 //! Results that take long to compute, stored next to the files that they were computed from.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use reasonscape_core::{Json, cache_key};
+use reasonscape_limits::{max_file_bytes, read_to_end};
 use reasonscape_study::write_file;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,7 +35,8 @@ impl PointsDb {
 
     /// Reads a stored result; `None` if there is none or the files have changed since.
     pub fn read_derived<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let text = std::fs::read(self.derived_path(name)).ok()?;
+        let file = File::open(self.derived_path(name)).ok()?;
+        let text = read_to_end(file, max_file_bytes()).ok()?;
         let derived: Derived<T> = serde_json::from_slice(&text).ok()?;
         (derived.generation == self.generation).then_some(derived.value)
     }

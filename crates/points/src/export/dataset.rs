@@ -19,6 +19,7 @@ use crate::error::parquet_message;
 use crate::{Filter, PointsDb, PointsError, StoredTrial, TranscriptReader};
 use reasonscape_ingest::Progress;
 use reasonscape_providers::TranscriptMessage;
+use reasonscape_study::TempDir;
 
 /// Writes the trials that a filter selects as a dataset in a new directory: `README.md` (the dataset card) and one
 /// Parquet file per evaluation under `data`. The directory appears complete or not at all.
@@ -39,10 +40,7 @@ pub async fn export_dataset(
         )));
     }
     let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let work = tempfile::Builder::new()
-        .prefix(".reasonscape-")
-        .tempdir_in(parent)
-        .map_err(PointsError::io("write in", parent))?;
+    let work = TempDir::new(parent).map_err(PointsError::io("write in", parent))?;
     let units = units(db, filter).await?;
     progress.total.store(units.iter().map(|unit| unit.counts.n).sum(), Ordering::Relaxed);
     let data = work.path().join("data");

@@ -59,8 +59,7 @@ impl<'s> EvalRunner<'_, 's> {
                 self.streak.set(FailureStreak::default());
                 self.has_replied.set(true);
                 let latency = reply.latency;
-                // Before the permit is released: no more requests are sent while commits lag behind.
-                let slot = self.uncommitted.acquire().await.expect("the semaphore is never closed");
+                let slot = permit.uncommitted_slot().await;
                 permit.answered(latency, tokens);
                 let Some(committed) = self.commit_response(planned, &completion, reply).await? else {
                     return Ok(AttemptResult::Unstored);

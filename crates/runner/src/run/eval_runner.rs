@@ -11,7 +11,7 @@ use futures_util::{StreamExt, TryStreamExt, future, stream};
 use reasonscape_core::EntryId;
 use reasonscape_providers::ApiKey;
 use reasonscape_study::{Eval, PlannedTrial};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
 
 use super::counters::EvalCounters;
@@ -43,8 +43,6 @@ pub(super) struct EvalRunner<'a, 's> {
     pub(super) streak: Cell<FailureStreak>,
     /// Whether any reply has arrived; it may not be on disk yet.
     pub(super) has_replied: Cell<bool>,
-    /// Limits the uncommitted responses: besides the requests in flight, these are all that `kill -9` can lose.
-    pub(super) uncommitted: Semaphore,
     /// Claims to release at the end, because their requests were not sent.
     unsent_claims: RefCell<Vec<EntryId>>,
     /// Set when no more requests are sent.
@@ -71,7 +69,6 @@ impl<'a, 's> EvalRunner<'a, 's> {
             key: eval.api_key()?,
             streak: Cell::default(),
             has_replied: Cell::new(false),
-            uncommitted: Semaphore::new(eval.limits.concurrency),
             unsent_claims: RefCell::new(Vec::new()),
             halted: watch::Sender::new(false),
             idle: IdleState::default(),

@@ -271,7 +271,12 @@ pub(crate) async fn paste(State(app): State<Arc<App>>, request: Request) -> Resu
     let filled = Filled::from(&*body);
     let text = filled.first("text").unwrap_or_default().to_owned();
     let name = filled.first("name").map(str::trim).filter(|name| !name.is_empty()).unwrap_or("pasted.jsonl");
-    match app.runs()?.store_dataset(name, Body::from(text)).await {
+    let runs = app.runs()?;
+    let stored = match runs.receive_dataset(name, Body::from(text)).await {
+        Ok(received) => runs.keep_dataset(received).await,
+        Err(problem) => Err(problem),
+    };
+    match stored {
         Ok(taken) => {
             let address = format!("{}/runs/new?source=dataset&dataset={}", app.base, encoded(&taken.name));
             Ok(Redirect::to(&address).into_response())

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::LOCATION;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{CreateRunRequest, DatasetInfo, RunRecord, RunReply, Runs};
 use crate::app::App;
 use crate::auth::MAX_BODY_LEN;
+use crate::busy::RequestSlots;
 use crate::error::ApiError;
 use crate::query_string::Query;
 use crate::response;
@@ -158,6 +160,7 @@ pub(crate) async fn datasets(State(app): State<Arc<App>>) -> Result<Response, Ap
 
 pub(crate) async fn upload(
     State(app): State<Arc<App>>,
+    Extension(slots): Extension<RequestSlots>,
     uri: Uri,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -165,7 +168,12 @@ pub(crate) async fn upload(
     let Some(name) = query.get("name") else {
         return Err(ApiError::bad_request("missing file name; add it as `?name=questions.jsonl`"));
     };
-    let uploaded = app.runs()?.store_dataset(name, request.into_body()).await?;
+    let received = app.runs()?.receive_dataset(name, request.into_body()).await?;
+    let _slot = match slots.take() {
+        Ok(slot) => slot,
+        Err(busy) => return Ok(busy.into_response()),
+    };
+    let uploaded = app.runs()?.keep_dataset(received).await?;
     let mut response = response::json(&uploaded)?;
     *response.status_mut() = StatusCode::CREATED;
     Ok(response)

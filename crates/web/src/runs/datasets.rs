@@ -10,8 +10,10 @@ use axum::http::StatusCode;
 use reasonscape_core::{Dataset, Item, LineError, detect_scorer};
 use reasonscape_ingest::{IngestError, ROW_EXTENSIONS, read_rows_within, row_size};
 use reasonscape_limits::{MemoryBudget, is_too_large};
+use reasonscape_study::temp_file;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use super::errors::{invalid_lines_error, io_error};
 use super::run_name::slug;
@@ -86,17 +88,18 @@ impl Datasets {
         fs::remove_file(self.file(name)?).map_err(|error| io_error(&error))
     }
 
-    /// Streams an upload to disk, and checks that it has rows.
-    pub(super) async fn store(&self, called: &str, body: Body) -> Result<Uploaded, ApiError> {
+    /// Streams a file to disk.
+    pub(super) async fn receive(&self, called: &str, body: Body) -> Result<ReceivedDataset, ApiError> {
         let (stem, extension) = split_name(called)?;
         fs::create_dir_all(&self.folder).map_err(|error| io_error(&error))?;
-        let suffix = format!(".{extension}");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".upload-").suffix(&suffix);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(&self.folder).map_err(|error| io_error(&error))?;
+        let mut file = temp_file(&self.folder, &format!(".{extension}")).map_err(|error| io_error(&error))?;
         let bytes = write_body(body, file.as_file_mut()).await?;
+        Ok(ReceivedDataset { file, stem, extension, bytes })
+    }
+
+    /// Checks that a file has rows, and keeps it.
+    pub(super) async fn keep(&self, received: ReceivedDataset) -> Result<Uploaded, ApiError> {
+        let ReceivedDataset { mut file, stem, extension, bytes } = received;
         let path = file.path().to_owned();
         // The file is read until its end or until the client is gone.
         let budget = MemoryBudget::default();
@@ -105,7 +108,6 @@ impl Datasets {
         let Checked { rows, columns, problems, notes } = checked.map_err(|_| {
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "the dataset could not be checked")
         })??;
-        let mut file = file;
         for number in 1.. {
             let name = if number == 1 {
                 format!("{stem}.{extension}")
@@ -122,6 +124,14 @@ impl Datasets {
         }
         unreachable!("the loop returns")
     }
+}
+
+/// A file that was received and not yet checked. It is removed when this is dropped.
+pub(crate) struct ReceivedDataset {
+    file: NamedTempFile,
+    stem: String,
+    extension: &'static str,
+    bytes: u64,
 }
 
 /// Cancels the work of a request when its future is dropped.

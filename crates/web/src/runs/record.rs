@@ -1,8 +1,10 @@
 //! The record of a run, `run.json` in its directory.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use reasonscape_limits::read_to_end;
 use reasonscape_pipeline::EvalRunSummary;
 use reasonscape_study::Eval;
 use reasonscape_study::write_file;
@@ -15,6 +17,8 @@ use reasonscape_pipeline::{FailureGroup, ProgressCounts, group_failures};
 pub(super) const FILE: &str = "run.json";
 /// The value of its `format` field.
 const FORMAT: &str = "reasonscape-run-1";
+/// Maximum size of a record; one of a thousand models has less than a tenth.
+const MAX_RECORD_BYTES: u64 = 16 << 20;
 /// Maximum number of recorded failure groups per evaluation.
 const MAX_FAILURE_GROUPS: usize = 20;
 
@@ -246,7 +250,8 @@ impl RunRecord {
     /// The run in a folder; none if the folder has no valid record of this name.
     pub(super) fn load(folder: &Path) -> Option<Self> {
         let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
-        let text = std::fs::read(folder.join(FILE)).ok().filter(|_| is_folder)?;
+        let file = File::open(folder.join(FILE)).ok().filter(|_| is_folder)?;
+        let text = read_to_end(file, MAX_RECORD_BYTES).ok()?;
         let RunFile { format, form, record } = serde_json::from_slice::<RunFile<Self>>(&text).ok()?;
         let is_called = folder.file_name().is_some_and(|name| name.to_str() == Some(&record.name));
         (format == FORMAT && is_called).then(|| Self { form, ..record.upgraded() })
@@ -304,6 +309,9 @@ mod tests {
         assert_eq!(RunRecord::load(&folder).unwrap().state, RunState::Planned);
         #[cfg(unix)]
         {
+            std::fs::create_dir(parent.path().join("endless")).unwrap();
+            std::os::unix::fs::symlink("/dev/zero", parent.path().join("endless").join(FILE)).unwrap();
+            assert!(RunRecord::load(&parent.path().join("endless")).is_none());
             let link = parent.path().join("link");
             std::os::unix::fs::symlink(&folder, &link).unwrap();
             assert!(RunRecord::load(&link).is_none());

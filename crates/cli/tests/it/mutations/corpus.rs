@@ -7,7 +7,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringBuilder};
 use parquet::arrow::ArrowWriter;
 use reasonscape_core::Outcome;
+use reasonscape_ingest::dataset_reader::{DatasetFormat, TargetExtraction};
 use reasonscape_points::{PointTrials, UnitWriter};
+use regex::Regex;
 
 use crate::test_env::{eval_info, provenance, trial};
 
@@ -39,15 +41,86 @@ pub(super) fn files(folder: &str, extension: &str) -> Vec<Sample> {
     found
 }
 
+/// The committed corpus.
+const CORPUS: &str = "crates/cli/tests/it/mutations/corpus";
+
 /// The files of a folder of the committed corpus.
 pub(super) fn committed(folder: &str) -> Vec<Sample> {
-    files(&format!("crates/cli/tests/it/mutations/corpus/{folder}"), "*")
+    files(&format!("{CORPUS}/{folder}"), "*")
 }
 
 /// Each line of a committed file as an input of its own.
 pub(super) fn lines(folder: &str) -> Vec<Sample> {
     let text = String::from_utf8(committed(folder).remove(0).bytes).unwrap();
     text.lines().map(|line| Sample { name: folder.to_owned(), bytes: line.into() }).collect()
+}
+
+/// JSON documents.
+pub(super) fn json() -> Vec<Sample> {
+    let rows = format!("{CORPUS}/rows");
+    let lines = [files(&rows, "jsonl"), committed("cache")].concat();
+    files(&rows, "json").into_iter().chain(lines.iter().flat_map(each_line)).collect()
+}
+
+fn each_line(sample: &Sample) -> Vec<Sample> {
+    let lines = sample.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| Sample { name: sample.name.clone(), bytes: line.to_vec() }).collect()
+}
+
+/// An export of a cache, and each of its lines: a change in the first would hide those after it.
+pub(super) fn cache_exports() -> Vec<Sample> {
+    let whole = committed("cache");
+    let lines: Vec<Sample> = whole.iter().flat_map(each_line).collect();
+    [whole, lines].concat()
+}
+
+/// How a file in `mapped` is to be read.
+pub(super) fn mapped_format(name: &str) -> DatasetFormat {
+    let base = DatasetFormat { recognize: true, ..DatasetFormat::default() };
+    match name.split('.').next().unwrap() {
+        "paths" => {
+            DatasetFormat { columns: "input=q.text,target=gold,category=kind".parse().unwrap(), ..base }
+        }
+        "choices" => DatasetFormat {
+            columns: "input=q.text,target=gold,options=first+second".parse().unwrap(),
+            ..base
+        },
+        "boxed" => DatasetFormat { target: TargetExtraction::Boxed, ..base },
+        "regex" => {
+            DatasetFormat { target: TargetExtraction::Regex(Regex::new(r"#### (\S+)").unwrap()), ..base }
+        }
+        "headless" => DatasetFormat {
+            header: Some(["q", "first", "second", "key"].map(str::to_owned).to_vec()),
+            columns: "input=q,options=first+second,target=key".parse().unwrap(),
+            ..base
+        },
+        "skipping" => DatasetFormat { skip_invalid: true, ..base },
+        other => panic!("no format for `{other}`"),
+    }
+}
+
+/// A dataset folder with a card, two subsets and shards.
+pub(super) fn dataset_folder() -> Vec<Sample> {
+    let row = |question: &str| {
+        format!("{{\"question\": \"{question}\", \"answer\": \"So.\\n#### 7\"}}\n").into_bytes()
+    };
+    let card = "---\nlicense: mit\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: data/test-*\n  \
+                - split: train\n    path: \"data/train.csv\"\n- config_name: hard\n  data_files: hard/*.jsonl\n---\n\n# Sums\n";
+    let files = [
+        ("README.md", card.as_bytes().to_vec()),
+        ("data/test-00000-of-00002.jsonl", row("3 + 4?")),
+        ("data/test-00001-of-00002.jsonl", row("5 + 2?")),
+        ("data/train.csv", b"question,answer\n1 + 6?,#### 7\n".to_vec()),
+        ("hard/one.jsonl", row("7 * 1?")),
+    ];
+    files.into_iter().map(|(name, bytes)| Sample { name: name.to_owned(), bytes }).collect()
+}
+
+/// Logs of Inspect, without the one whose layout is not supported.
+pub(super) fn inspect_logs() -> Vec<Sample> {
+    let mut logs = files("crates/ingest/tests/logs/inspect", "*");
+    logs.retain(|log| log.name != "chunked.eval");
+    logs
 }
 
 /// The cases of the corpus of scored replies.
@@ -101,6 +174,7 @@ pub(super) fn parquet_files() -> Vec<Sample> {
     let mut options = ListBuilder::new(StringBuilder::new());
     for number in 0..40 {
         options.values().append_value(number.to_string());
+        options.values().append_value((number + 1).to_string());
         options.append(true);
     }
     let options: ArrayRef = Arc::new(options.finish());

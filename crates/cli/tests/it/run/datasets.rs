@@ -308,13 +308,16 @@ fn reports_every_invalid_line_and_writes_nothing() {
 
 /// Runs a simulated model that knows every answer, and one that knows none, on a dataset that both read themselves.
 fn oracle(path: &Path, arguments: &[&str], notes: &[&str]) -> Value {
+    oracle_in(&TempDir::new().unwrap().path().join("study"), path, arguments, notes)
+}
+
+/// Same as [`oracle`], in a study that stays.
+fn oracle_in(study: &Path, path: &Path, arguments: &[&str], notes: &[&str]) -> Value {
     let path = path.to_str().unwrap();
     let (mut child, url) = start_server(
         &[&["simulate", "--port", "0", "--suite", "quick", "--dataset", path], arguments].concat(),
         &[],
     );
-    let folder = TempDir::new().unwrap();
-    let study = folder.path().join("study");
     let run = reasonscape(
         &[
             &["run", path, "--base-url", &url, "--into", study.to_str().unwrap(), "--format", "json"],
@@ -332,6 +335,40 @@ fn oracle(path: &Path, arguments: &[&str], notes: &[&str]) -> Value {
     let said: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(of(&said, "sim-p1.0")["accuracy"], 1.0, "{said}");
     said
+}
+
+/// Formulas with functions have no normal form, so wrong answers to them are compared as text only.
+#[test]
+fn reports_undecided_comparisons_when_scoring() {
+    let folder = TempDir::new().unwrap();
+    let (file, study) = (folder.path().join("trig.jsonl"), folder.path().join("study"));
+    let rows = [("Differentiate $-\\cos x$.", r"$\sin x$"), ("Differentiate $\\sin x$.", r"$\cos x$")];
+    let lines = rows.map(|(input, target)| serde_json::json!({"input": input, "target": target}).to_string());
+    fs::write(&file, lines.join("\n")).unwrap();
+    let undecided = "note: 2 of the incorrect answers could not be compared as formulas, only as text; they have `undecided` in";
+    oracle_in(
+        &study,
+        &file,
+        &[],
+        &["answers are scored by `math`", "2 of 2 targets have no algebraic normal form", undecided],
+    );
+    let again = reasonscape(&["evaluate", study.to_str().unwrap()]);
+    assert!(again.code == 0 && again.stderr.contains(undecided), "{again:?}");
+    let answers = fs::read_to_string(study.join("results/answers.jsonl")).unwrap();
+    assert_eq!(answers.matches(r#""undecided":true"#).count(), 2, "{answers}");
+}
+
+/// Where only some questions have options, those are scored by `choice`, and the command prints their number.
+#[test]
+fn names_the_scorers_of_a_dataset_with_both_kinds_of_questions() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("mixed.jsonl");
+    let with = r#"{"input": "Which is even?", "target": "8", "options": ["7", "8"]}"#;
+    fs::write(&file, with).unwrap();
+    let run = |note: &str| oracle(&file, &[], &[note]);
+    run("answers are scored by `choice`, because all questions have options");
+    fs::write(&file, format!("{with}\n{}", r#"{"input": "What is 6 * 7?", "target": "42"}"#)).unwrap();
+    run("1 of 2 questions have options and are scored by `choice`, the others by `numeric`");
 }
 
 #[test]

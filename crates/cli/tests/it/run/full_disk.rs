@@ -1,7 +1,7 @@
-//! Commands on a disk without a free byte: a tmpfs of their own, which only root can have.
+//! Commands on a disk without a free byte: a tmpfs of their own.
 
 use super::RunEnv;
-use super::unusable_paths::shell;
+use super::unusable_paths::shell_with_mounts;
 use crate::test_env::Run;
 
 /// Runs a script where `$STUDY/disk` can be mounted; `None` without the right to.
@@ -16,17 +16,7 @@ fn with_disk(env: &RunEnv, size: &str, script: &str) -> Option<Run> {
             [ "$(df --output=avail disk | tail -1)" -eq 0 ] || exit 97
         }
     "#;
-    let path = env.path().join("script.sh");
-    std::fs::write(&path, format!("SIZE={size}\n{prelude}\n{script}")).unwrap();
-    let run = shell(env, &format!("exec unshare -m sh '{}' 2>&1", path.display()));
-    if matches!(run.code, 99 | 1 | 127) {
-        // `eprintln!` would be captured; whoever runs the tests must see this.
-        let said = "SKIPPED: a full disk needs the right to mount one\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
-        return None;
-    }
-    assert_eq!(run.code, 0, "{run:?}");
-    Some(run)
+    shell_with_mounts(env, &format!("SIZE={size}\n{prelude}\n{script}"))
 }
 
 /// Commands that only read a study, by the name of their output.

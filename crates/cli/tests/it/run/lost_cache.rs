@@ -20,7 +20,9 @@ fn stops_when_the_cache_lost_responses() {
         }
         let run = env.run(&[]);
         assert_eq!(run.code, 1, "{run:?}");
-        for part in ["has lost 48 of the responses", "restore the cache from a backup", "`--resend`"] {
+        for part in
+            ["has lost 48 of the responses", "restore the cache from a backup", "`reasonscape run --resend`"]
+        {
             assert!(run.stderr.contains(part), "{part}: {run:?}");
         }
         assert_eq!(env.server.stats().requests, sent, "nothing is sent again without a word");
@@ -28,6 +30,20 @@ fn stops_when_the_cache_lost_responses() {
 
     let again = env.run_to_end(&["--resend"]);
     assert_eq!((sum(&again, "cached"), sum(&again, "sent")), (0, TRIALS));
+}
+
+#[test]
+fn stops_when_points_files_are_damaged_as_well() {
+    let env = RunEnv::new();
+    env.run_to_end(&[]);
+    for file in super::verified::files(&env, "points") {
+        fs::write(file, "not a Parquet file").unwrap();
+    }
+    fs::remove_file(env.cache()).unwrap();
+    let run = env.run(&[]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("has lost 48 of the responses"), "{run:?}");
+    assert_eq!(env.server.stats().requests, TRIALS, "nothing is sent again without a word");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 use super::RunEnv;
+use crate::test_env::reasonscape_on_terminal;
 
 #[test]
 fn prints_plain_lines_without_a_terminal() {
@@ -16,6 +17,37 @@ fn prints_plain_lines_without_a_terminal() {
     assert!(lines[0].contains(" 0/2 ") && lines[0].contains(" tokens/s"), "{run:?}");
     assert!(lines[0].contains(", waiting for 2 answers, none for 1"), "{run:?}");
     assert!(!run.stderr.contains(['\u{1b}', '\r']), "{run:?}");
+}
+
+#[test]
+fn names_of_models_cannot_control_the_terminal() {
+    const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{1b}]52;c;eA==\u{7}\u{202e}";
+    let env = RunEnv::new();
+    let escaped = r"\u001b]0;owned\u0007\u001b[2J\u009b31m\u001b]52;c;eA==\u0007\u202e";
+    env.write_study(&["sim-p0.9"], &format!("name = \"model {escaped}\""));
+    let study = env.path().to_str().unwrap();
+    let mut shown = 0;
+    for arguments in [
+        &["plan", study][..],
+        &["doctor", study],
+        &["run", study],
+        &["run", study, "--count", "12"],
+        &["evaluate", study, "--force"],
+        &["verify", study],
+        &["cache", "stats", study],
+        &["cache", "prune", study, "--model", HOSTILE],
+        &["import", "inspect", HOSTILE, "--into", study],
+        &["import", "lm-eval", HOSTILE, "--into", study],
+    ] {
+        let Some(drawn) = reasonscape_on_terminal(arguments) else { return };
+        // Bars move the cursor themselves, but write neither titles nor the clipboard, and clear no screen.
+        for sequence in ["\u{1b}]", "\u{1b}[2J", "\u{9b}", "\u{7}", "\u{202e}"] {
+            assert!(!drawn.contains(sequence), "{sequence:?} of {arguments:?}: {drawn:?}");
+        }
+        assert!(!drawn.is_empty() && !drawn.contains("panicked"), "{arguments:?}: {drawn:?}");
+        shown += usize::from(drawn.contains('␛'));
+    }
+    assert!(shown >= 5, "only {shown} outputs show the control characters");
 }
 
 /// Everything that a run of the study draws on a terminal of so many columns; none without Python.

@@ -80,6 +80,20 @@ pub(super) fn shell(env: &RunEnv, script: &str) -> Run {
     run
 }
 
+/// Runs a script that may mount file systems, which end with it. It exits with 99 where it can't; `None` then.
+#[cfg(target_os = "linux")]
+pub(super) fn shell_with_mounts(env: &RunEnv, script: &str) -> Option<Run> {
+    let path = env.path().join("script.sh");
+    fs::write(&path, script).unwrap();
+    let run = shell(env, &format!("exec unshare --map-root-user --mount sh '{}' 2>&1", path.display()));
+    if matches!(run.code, 99 | 1 | 127) {
+        reasonscape_test_support::skip("no right to mount a file system in a namespace of one's own");
+        return None;
+    }
+    assert_eq!(run.code, 0, "{run:?}");
+    Some(run)
+}
+
 /// Asserts a failure that is nobody's mistake: exit code 1, nothing on standard output, one line that says this.
 #[cfg(unix)]
 fn fails(run: &Run, says: &[&str]) {
@@ -104,29 +118,30 @@ fn resumes_after_file_size_limit() {
 fn resumes_after_disk_full() {
     let env = RunEnv::new();
     fs::create_dir(env.path().join("disk")).unwrap();
-    // A small disk of its own, which only root can have; it goes when the shell ends.
     let script = r#"
         cd "$STUDY" || exit 99
         mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || exit 99
         cp study.toml small.toml disk
         "$RUN" run disk --count 64 2>errors; echo "first $?"; cat errors
+        "$RUN" cache verify disk --format csv 2>/dev/null | tail -1
         mount -o remount,size=20m disk || exit 98
         "$RUN" run disk --count 64 --quiet >/dev/null; echo "second $?"
         "$RUN" cache verify disk --format csv
         exit 0
     "#;
-    let within = format!("exec unshare -m sh -c '{script}' 2>&1");
-    let run = shell(&env, &within);
-    if matches!(run.code, 99 | 1 | 127) {
-        // `eprintln!` would be captured; whoever runs the tests must see this.
-        let said = "SKIPPED: a full disk needs the right to mount one\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
-        return;
-    }
-    assert_eq!(run.code, 0, "{run:?}");
+    let Some(run) = shell_with_mounts(&env, script) else { return };
     let said: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(said[0], "first 1", "{run:?}");
     assert!(said[1].starts_with("error: no space left on the disk for cache `disk/cache.sqlite`"), "{run:?}");
+    // Every response that could not be stored is named, and no other.
+    let (_, unstored) = said[1].split_once("; responses received and not stored: ").expect(said[1]);
+    let (number, names) = unstored.split_once(" (").expect(unstored);
+    let named = names.matches(" #").count() as u64;
+    assert_eq!(number, named.to_string(), "{unstored}");
+    let (first_stored, _) = said[2].split_once(",0,").expect(said[2]);
+    let sent_again = env.server.stats().answered - 384;
+    assert_eq!(named, sent_again, "{unstored}");
+    assert!((1..=64).contains(&sent_again) && first_stored.parse::<u64>().unwrap() > 0, "{run:?}");
     assert!(said.contains(&"second 0"), "{run:?}");
     assert!(said.last().unwrap().starts_with("384,0,"), "{run:?}");
     assert_eq!(env.server.stats().answered, env.server.stats().requests);
@@ -151,13 +166,7 @@ fn stores_what_is_in_flight_when_a_full_disk_has_space_again() {
         "$RUN" cache verify disk --format csv
         exit 0
     "#;
-    let run = shell(&env, &format!("exec unshare -m sh -c '{script}' 2>&1"));
-    if matches!(run.code, 99 | 1 | 127) {
-        let said = "SKIPPED: a full disk needs the right to mount one\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
-        return;
-    }
-    assert_eq!(run.code, 0, "{run:?}");
+    let Some(run) = shell_with_mounts(&env, script) else { return };
     assert!(run.stdout.contains("run 1\nerror: no space left on the disk"), "{run:?}");
     assert!(run.stdout.contains("every response received was stored"), "{run:?}");
     let stored = format!("{},0,", env.server.stats().answered);
@@ -174,12 +183,7 @@ fn rejects_study_on_read_only_disk() {
         "$RUN" run "$STUDY"; echo "run $?"
         "$RUN" plan "$STUDY" --format csv --quiet; echo "plan $?"
     "#;
-    let run = shell(&env, &format!("exec unshare -m sh -c '{script}' 2>&1"));
-    if matches!(run.code, 99 | 1 | 127) {
-        let said = "SKIPPED: a read-only disk needs the right to mount one\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
-        return;
-    }
+    let Some(run) = shell_with_mounts(&env, script) else { return };
     let said: Vec<&str> = run.stdout.lines().collect();
     assert!(said[0].starts_with("error: cache `"), "{run:?}");
     assert!(said[0].contains("check your read and write permissions for it"), "{run:?}");

@@ -27,7 +27,7 @@ fn scores(env: &RunEnv) -> String {
 }
 
 /// The files of this kind (`trials` or `points`), in the order of their names.
-fn files(env: &RunEnv, kind: &str) -> Vec<PathBuf> {
+pub(super) fn files(env: &RunEnv, kind: &str) -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

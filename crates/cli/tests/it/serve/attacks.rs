@@ -101,6 +101,32 @@ fn answers_while_slow_readers_hold_every_connection() {
 }
 
 #[test]
+fn answers_while_half_sent_bodies_hold_connections() {
+    // More than the requests that are handled at the same time.
+    const CLIENTS: usize = 400;
+    for path in ["/api/v1/datasets?name=half.jsonl", "/api/v1/runs", "/datasets"] {
+        let server = Server::start(&[]);
+        let half =
+            format!("POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 1000\r\n\r\nhalf", server.address);
+        let held: Vec<TcpStream> = (0..CLIENTS)
+            .map(|_| {
+                let mut stream = TcpStream::connect(&server.address).unwrap();
+                stream.write_all(half.as_bytes()).unwrap();
+                stream
+            })
+            .collect();
+        for _ in 0..3 {
+            let reply = server.get("/api/v1/evals");
+            assert_eq!(reply.status, 200, "while {CLIENTS} clients hold back half of {path}: {reply:?}");
+        }
+        let row = "{\"input\": \"1 + 1?\", \"target\": \"2\"}\n";
+        let uploaded = server.request("POST", "/api/v1/datasets?name=whole.jsonl", &[], row);
+        assert_eq!(uploaded.status, 201, "{uploaded:?}");
+        drop(held);
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn answers_while_a_client_process_is_stopped() {
     let server = Server::start(&[]);
@@ -117,7 +143,7 @@ held[-1].recv(1)
 os.kill(os.getpid(), signal.SIGSTOP)
 "#;
     let spawned = std::process::Command::new("python3").args(["-c", script, port]).spawn();
-    let Ok(mut client) = spawned else { return };
+    let Ok(mut client) = spawned else { return reasonscape_test_support::skip("python3 not found") };
     let stat = format!("/proc/{}/stat", client.id());
     wait_until("the client stopped", || {
         let stat = std::fs::read_to_string(&stat).unwrap();

@@ -28,7 +28,11 @@ pub(super) struct Study {
 
 impl Study {
     pub(super) fn new() -> Self {
-        let folder = TempDir::new().unwrap();
+        Self::new_in(TempDir::new().unwrap())
+    }
+
+    /// The same study in an empty folder.
+    pub(super) fn new_in(folder: TempDir) -> Self {
         let study = Self { folder };
         let cache = Cache::open(study.folder.path().join("cache.sqlite")).unwrap();
         let mut importer = cache.importer().unwrap();
@@ -99,7 +103,11 @@ impl Study {
 
     /// A copy of the study in this folder.
     pub(super) fn copy_of(study: &str) -> Self {
-        let folder = TempDir::new().unwrap();
+        Self::copy_into(study, TempDir::new().unwrap())
+    }
+
+    /// A copy of the study in an empty folder.
+    pub(super) fn copy_into(study: &str, folder: TempDir) -> Self {
         copy_folder(Path::new(study), folder.path());
         Self { folder }
     }

@@ -1,4 +1,4 @@
-//! How a street and what happens in it are told.
+//! The text of a street and of the moves in it.
 
 use std::fmt::Write;
 

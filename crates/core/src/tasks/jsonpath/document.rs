@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// A JSON value; members stand in the order in which they are written.
+/// A JSON value; members are in the order in which they are written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Number(i64),

@@ -10,7 +10,7 @@ pub(super) const KEYS: [&str; 64] = [
     "room", "score", "sensor", "shelf", "station", "ticket", "track", "vendor", "weight",
 ];
 
-/// Values: colours, trees and animals.
+/// Values: colors, trees and animals.
 pub(super) const VALUES: [&str; 32] = [
     "amber", "ash", "beech", "birch", "black", "blue", "brown", "cat", "cedar", "dog", "elm", "fox", "goat",
     "gray", "green", "horse", "larch", "lion", "maple", "mouse", "oak", "orange", "owl", "pine", "pink",

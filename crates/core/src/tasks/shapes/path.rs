@@ -29,7 +29,7 @@ impl Reorder {
     }
 }
 
-/// Where an outline stands, and how exactly that is told.
+/// The position of an outline, and the precision of its text.
 pub(super) struct Frame {
     pub(super) radius: f64,
     pub(super) degrees: f64,

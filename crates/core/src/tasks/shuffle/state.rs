@@ -1,4 +1,4 @@
-//! How a story of swaps is told: with people, with cups, or with seats.
+//! The text of a story of swaps: with people, with cups, or with seats.
 
 use std::fmt::Write;
 

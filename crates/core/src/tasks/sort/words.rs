@@ -38,7 +38,7 @@ pub(super) const WORDS: &[&str] = &[
     "yard", "yarn", "zebra",
 ];
 
-/// Words of six letters whose beginnings stand before other words: `garden` gives `gardenlamp`, and `gar` `garlamp`.
+/// Words of six letters whose prefixes are combined with other words: `garden` gives `gardenlamp`, and `gar` `garlamp`.
 pub(super) const PREFIX_WORDS: &[&str] = &[
     "basket", "bridge", "candle", "carpet", "castle", "copper", "forest", "garden", "hammer", "island",
     "kettle", "ladder", "marble", "market", "meadow", "mirror", "monkey", "needle", "parrot", "pepper",

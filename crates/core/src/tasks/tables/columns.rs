@@ -1,4 +1,4 @@
-//! What the columns of a table are called and what stands in them.
+//! The columns of a table: names and contents.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::PyRandom;
 /// A text and another that is easily taken for it.
 pub(super) type LookAlikes = [&'static str; 2];
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Cell {
     Text(&'static str),
@@ -39,7 +39,7 @@ impl fmt::Display for Cell {
 /// Why a table has a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Tells rows apart.
+    /// Distinguishes rows.
     Key,
     /// Refers to the second table.
     Link,

@@ -12,7 +12,7 @@ pub(super) enum Requirement {
     Is(&'static str),
     AtLeast(i64),
     AtMost(i64),
-    /// The customer whom the cell names is from this country.
+    /// The customer in the cell is from this country.
     From(&'static str),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Customers {
 }
 
 impl Customers {
-    /// Two customers or more, of whom at least one is from `country` and one is not.
+    /// Two customers or more, at least one from `country` and one not.
     pub(super) fn draw(count: usize, country: &'static str, noise: f64, rng: &mut PyRandom) -> Self {
         let mut codes: Vec<i64> = (10..100).collect();
         rng.shuffle(&mut codes);

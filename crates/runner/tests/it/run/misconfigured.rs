@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use reasonscape_runner::{EventKind, RunEvent, RunSummary};
 use reasonscape_simulator::SimulateOptions;
 
-use super::scripted_server::ScriptedServer;
+use super::scripted_server::{ScriptedServer, completion};
 use super::{POINTS, TestEnv, count, eval, run_all, serve, server};
 
 /// Runs a study of this eval beside a good one. The bad one ends early with one reason in these words, while the good
@@ -43,6 +43,19 @@ fn wrong_key_stops_the_evaluation_and_is_not_shown() {
         assert_stops_early(bad, &["HTTP 401", "missing or invalid API key", "api_key_env"]);
     assert!(!format!("{summary:?} {events:?}").contains(&key));
     assert_eq!(strict.stats().unauthorized, strict.stats().requests);
+}
+
+#[test]
+fn the_target_of_a_redirect_receives_no_request() {
+    let target = ScriptedServer::start(|_| completion());
+    let location: &'static str = format!("Location: {}/chat/completions\r\n", target.base_url()).leak();
+    for status in [301, 302, 303, 307, 308] {
+        let redirecting = ScriptedServer::start(move |_| (status, location, String::new()));
+        let key = "api_key_env = \"CARGO_PKG_NAME\"\n";
+        assert_stops_early(eval("m", &redirecting.base_url()) + key, &[&format!("HTTP {status}")]);
+        assert!(!redirecting.seen().is_empty());
+    }
+    assert!(target.seen().is_empty(), "it would have received the key");
 }
 
 #[test]

@@ -43,6 +43,23 @@ fn runs_a_study_without_trials() {
 }
 
 #[test]
+fn sends_nothing_again_when_the_cache_lost_responses() {
+    let env = RunsEnv::new();
+    let first = env.create_study_run(&json!({}));
+    assert_eq!(env.run_to_end(&first)["state"], "complete");
+    let sent = env.models.stats().requests;
+    fs::remove_file(env.folder().join("cache.sqlite")).unwrap();
+    let second = env.create_study_run(&json!({}));
+    let run = env.run_to_end(&second);
+    assert_eq!(run["state"], "failed", "{run}");
+    let reason = run["reason"].as_str().unwrap();
+    for part in ["has lost 32 of the responses", "from a backup", "`reasonscape run --resend`"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    assert_eq!(env.models.stats().requests, sent);
+}
+
+#[test]
 fn own_run_gets_a_study_of_its_own() {
     let env = RunsEnv::new();
     let request = env.own_run_request(&json!({ "models": ["sim-p0.9", "sim-cheap"], "count": 4, "price_prompt": 1,
