@@ -105,12 +105,18 @@ fn summary(rows: &[Row]) -> String {
 
 const ESTIMATORS: &str = "## Estimators";
 
+/// Measured by a test of the program, which prints the table.
+const END_TO_END: &str = include_str!("end_to_end.md");
+
 /// Compares `docs/coverage.md` with the exact sums and with a part of the simulation: the small grid and all weak spots.
 fn compare(file: &str) -> Result<String, Box<dyn Error>> {
     let page = std::fs::read_to_string(file)?;
     let (score, rest) = page.split_once(ESTIMATORS).ok_or("the page has no section on estimators")?;
     if format!("{ESTIMATORS}{rest}") != estimators(&study()) {
         return Err(format!("the estimators in `{file}` are out of date; see the command in it").into());
+    }
+    if !score.contains(END_TO_END) {
+        return Err(format!("`{file}` lacks the section in end_to_end.md; see the command in it").into());
     }
     let mut rows = ScoreStudy::small_grid_rows();
     rows.extend(ScoreStudy::weak_spot_rows());
@@ -137,6 +143,8 @@ fn page(rows: &[Row], score: &ScoreStudy) -> String {
     );
     text += &score.markdown();
     text += &paired_page::markdown();
+    text.push('\n');
+    text += END_TO_END;
     text.push('\n');
     text += &estimators(rows);
     text
