@@ -51,7 +51,28 @@ impl Options {
             .or_else(|| self.by_short_name(text))
             .or_else(|| self.by_mention(text))
             .or_else(|| self.by_leading_answer(text))
-            .or_else(|| self.by_mention(text.rsplit_once('\n')?.1))
+            .or_else(|| self.by_last_line(text))
+    }
+
+    /// The option that the last line mentions, unless it only ends a list of options: a copied list chooses nothing.
+    fn by_last_line(&self, text: &str) -> Option<usize> {
+        let (before, last) = text.rsplit_once('\n')?;
+        let chosen = self.by_mention(last)?;
+        let previous = before.lines().rev().find(|line| !line.trim().is_empty())?;
+        let is_listed = self.is_generated
+            && self.option_of_line(last).is_some()
+            && self.option_of_line(previous).is_some_and(|option| option != chosen);
+        (!is_listed).then_some(chosen)
+    }
+
+    /// The option that a line consists of, with its letter or without: "B) Anna", "Anna".
+    fn option_of_line(&self, line: &str) -> Option<usize> {
+        let line = line.trim();
+        self.by_text(line).or_else(|| {
+            let (letter, text) = line.split_once([')', '.', ':'])?;
+            let option = self.by_text(text.trim())?;
+            (self.by_letter(letter) == Some(option)).then_some(option)
+        })
     }
 
     fn by_text(&self, text: &str) -> Option<usize> {
@@ -112,7 +133,12 @@ impl Options {
         let head = if self.is_generated { answer_before_remark(text) } else { leading_answer(text) }?;
         let chosen =
             self.by_text(head).or_else(|| self.by_letter(head)).or_else(|| self.by_short_name(head))?;
-        let explanation = text[text.find(head)? + head.len()..].trim_matches([' ', '.', '(', ')']);
+        let rest = &text[text.find(head)? + head.len()..];
+        let next = rest.lines().skip(1).find(|line| !line.trim().is_empty()).unwrap_or_default();
+        if self.is_generated && self.option_of_line(next).is_some_and(|option| option != chosen) {
+            return None;
+        }
+        let explanation = rest.trim_matches([' ', '.', '(', ')']);
         // "B. Anna" says the option twice; "B. Carl" contradicts itself unless B is Carl. A whole sentence explains.
         let restated = self.by_text(explanation).or_else(|| self.by_letter(explanation));
         restated.is_none_or(|restated| restated == chosen).then_some(chosen)
@@ -243,6 +269,22 @@ mod tests {
         ] {
             assert!(!right(answer, "Anna", &PEOPLE), "{answer}");
         }
+    }
+
+    #[test]
+    fn a_copied_list_of_options_chooses_nothing() {
+        for answer in [
+            "A) Carl\nB) Anna",
+            "A) Carl\nB) Anna\n\nC) Bob",
+            "Carl\nAnna",
+            "A. Carl\nB. Anna\nC. Bob\nD. Mary Ann",
+        ] {
+            for option in PEOPLE {
+                assert!(!right(answer, option, &PEOPLE), "{answer}");
+            }
+        }
+        assert!(right("B) Anna\n\nThe answer is B) Anna.", "Anna", &PEOPLE));
+        assert!(right("Carl and Bob swap.\nB) Anna", "Anna", &PEOPLE));
     }
 
     #[test]
