@@ -30,7 +30,9 @@ fn comparable(criterion: &mut Criterion) {
 }
 
 fn defaults(criterion: &mut Criterion) {
-    let all: Vec<_> = tasks::all().map(|task| (task.name(), task.name(), "{}")).collect();
+    let names: Vec<String> =
+        tasks::all_versions().map(|task| format!("{}@{}", task.family(), task.version())).collect();
+    let all: Vec<_> = names.iter().map(|name| (name.as_str(), name.as_str(), "{}")).collect();
     measure(criterion, "defaults", &all);
 }
 

@@ -12,7 +12,13 @@ import reasoning_gym
 import report
 
 ITEMS = 500
-WANTED = 50
+WANTED = 40
+# How much slower than version 1 a task may be.
+MAX_RATIO = 1.2
+TASKS = [
+    "arithmetic", "boolean", "brackets", "cars", "dates", "jsonpath", "letters", "objects", "sequence", "shapes", "shuffle",
+    "sort", "tables",
+]
 
 # Our name, the peer's, its settings.
 COMPARABLE = [
@@ -52,5 +58,10 @@ if __name__ == "__main__":
     ratios = [theirs / mine for _, mine, _, theirs, _ in rows]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"\ngeometric mean {mean:.1f}x, least {min(ratios):.1f}x, of {WANTED}x wanted")
+    print("\nversion 2 beside version 1, at the defaults of each:")
+    for task in TASKS:
+        one, two = (report.ours(criterion, f"defaults/{task}@{version}") / ITEMS for version in (1, 2))
+        verdict = "" if two / one <= MAX_RATIO else f"  more than {MAX_RATIO}"
+        print(f"  {task:<11} {report.shown(one)} -> {report.shown(two)}  {two / one:.2f}{verdict}")
     r12 = report.ours(criterion, "suite/r12 x 64")
     print(f"r12 in full, 64 problems per point, all cores: {report.shown(r12)}, of 2 s wanted")

@@ -270,7 +270,7 @@ fn parse_params(params: &str) -> BTreeMap<String, Value> {
 
 /// The parameters of some points, those with the most values first, then in the order of the task.
 fn param_values(task: &str, points: &[BTreeMap<String, Value>]) -> Vec<ParamValues> {
-    let known = tasks::by_name(task).map_or(&[][..], |task| task.parameters());
+    let known = tasks::by_stored_name(task).map_or(&[][..], |task| task.parameters());
     let mut values: BTreeMap<&String, Vec<Value>> = BTreeMap::new();
     for (name, value) in points.iter().flatten() {
         values.entry(name).or_default().push(value.clone());

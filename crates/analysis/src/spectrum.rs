@@ -181,7 +181,7 @@ async fn population(
     }
     let (mut series, mut too_short, mut names) = (Vec::new(), 0, BTreeSet::new());
     for (name, params) in &points {
-        let task = tasks::by_name(name).ok_or_else(|| {
+        let task = tasks::by_stored_name(name).ok_or_else(|| {
             PointsError::InvalidQuery(format!(
                 "`{name}` is not a built-in task, so its prompts cannot be generated again; use `--filter base_task=…` to \
                  select built-in tasks"

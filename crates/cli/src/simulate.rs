@@ -71,7 +71,10 @@ impl Simulate {
             }
         };
         let api_key = self.api_key_env.as_deref().map(api_key).transpose()?;
-        let mut suites = self.suite.iter().map(|name| suite::load(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut suites = Vec::new();
+        for name in &self.suite {
+            suites.extend(suite::load_versions(name)?);
+        }
         for path in &self.dataset {
             suites.push(
                 Dataset::new(

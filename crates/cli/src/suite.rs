@@ -67,9 +67,28 @@ impl SuiteArg {
 
 /// Loads a built-in suite, or a file. A name is only a path if it has an extension or a separator.
 pub(super) fn load(name: &str) -> Result<Suite, CliError> {
+    load_for(name, Suite::DEFAULT_VERSION)
+}
+
+/// Loads a suite in each version that it can mean: a study may have begun with any of them.
+pub(super) fn load_versions(name: &str) -> Result<Vec<Suite>, CliError> {
+    let mut suites = vec![load(name)?];
+    let tasks = |suite: &Suite| -> Vec<String> {
+        suite.manifolds.iter().map(|manifold| manifold.task.name().to_owned()).collect()
+    };
+    // Parameters of an own suite may be valid in one version only.
+    for suite in (1..=Suite::NEWEST_VERSION).filter_map(|version| load_for(name, version).ok()) {
+        if suites.iter().all(|known| tasks(known) != tasks(&suite)) {
+            suites.push(suite);
+        }
+    }
+    Ok(suites)
+}
+
+fn load_for(name: &str, version: u32) -> Result<Suite, CliError> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1;
-    let (title, text) = match Suite::built_in(name) {
+    let (title, text) = match Suite::built_in_for(name, version) {
         Some(text) => (format!("suite `{name}`"), text.to_owned()),
         None if is_path => read_input(path)?,
         None => {
@@ -80,7 +99,7 @@ pub(super) fn load(name: &str) -> Result<Suite, CliError> {
             )));
         }
     };
-    Suite::parse(&text).map_err(|error| CliError::input(format!("{title}: {error}")))
+    Suite::parse_for(&text, version).map_err(|error| CliError::input(format!("{title}: {error}")))
 }
 
 /// The values that each varying parameter takes, in the order in which they first occur.

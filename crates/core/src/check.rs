@@ -250,11 +250,15 @@ impl PointCheck {
             most_common_answer: most_common.map_or_else(String::new, |(answer, _)| (*answer).to_owned()),
             most_common_proportion: most_common.map_or(0.0, |(_, times)| *times as f64 / total),
             stated_guess: problems.iter().map(|problem| problem.guess).sum::<f64>() / total,
-            guessers: guessers(source.task(), &problems),
+            guessers: guessers(source, &problems),
             seconds_per_problem: seconds.map(|seconds| seconds / total),
             profile: Profile::new(&problems),
             common: (!common.is_empty()).then(|| settings::fingerprint(&common)),
         }
+    }
+
+    fn is_blind_elsewhere(&self, guesser: &GuesserCheck) -> bool {
+        self.guessers.iter().any(|other| other.is_blind && other.guesser == guesser.guesser)
     }
 
     /// The blind guesser with the largest excess.
@@ -268,14 +272,20 @@ fn worst(guessers: &[GuesserCheck]) -> Option<&GuesserCheck> {
 }
 
 /// The guessers on the problems with options and on those without.
-fn guessers(task: &str, problems: &[Problem]) -> Vec<GuesserCheck> {
+fn guessers(source: &dyn Source, problems: &[Problem]) -> Vec<GuesserCheck> {
+    // Version 1 has baselines as well, but never said so.
+    let baseline =
+        if source.version() == 1 { None } else { tricks::baseline(source.task(), &source.params()) };
     let mut found = Vec::new();
     for with_options in [true, false] {
         let kind: Vec<&Problem> =
             problems.iter().filter(|problem| problem.options.is_empty() != with_options).collect();
         let held_out = &kind[kind.len() / 2..];
         let stated = held_out.iter().map(|problem| problem.guess).sum::<f64>() / held_out.len().max(1) as f64;
-        let tallies = guessers::test(task, &kind);
+        let mut tallies = guessers::test(source.task(), &kind);
+        for tally in &mut tallies {
+            tally.does_part_of_the_work |= baseline == Some(tally.name.as_str());
+        }
         found.extend(tallies.iter().map(|tally| GuesserCheck::new(tally, with_options, stated)));
     }
     found
@@ -432,6 +442,11 @@ fn pool(points: &[&PointCheck]) -> Vec<GuesserCheck> {
     // The tally, and the sum of the stated guess probabilities.
     let mut sums: HashMap<(&str, bool), (Tally, f64)> = HashMap::new();
     for guesser in points.iter().flat_map(|point| &point.guessers) {
+        // A guesser that does all of the work at a baseline counts at the other points only.
+        let is_baseline = !guesser.is_blind && points.iter().any(|point| point.is_blind_elsewhere(guesser));
+        if is_baseline {
+            continue;
+        }
         let key = (guesser.guesser.as_str(), guesser.with_options);
         let (tally, stated) = sums.entry(key).or_insert_with(|| {
             order.push(key);

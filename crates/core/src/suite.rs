@@ -5,7 +5,7 @@ mod read;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{Params, Task, canonical_json};
+use crate::{Params, Task, canonical_json, tasks};
 
 /// A benchmark suite: points on difficulty manifolds, each with a number of problems.
 ///
@@ -99,7 +99,7 @@ impl Suite {
     /// The newest version of the built-in suites and tasks.
     pub const NEWEST_VERSION: u32 = BUILT_IN[0].1.len() as u32;
     /// The version that a name without one means in a new study.
-    pub const DEFAULT_VERSION: u32 = 1;
+    pub const DEFAULT_VERSION: u32 = tasks::DEFAULT_VERSION;
 
     /// Reads a suite from TOML. A task that is named without a version is its default one.
     ///

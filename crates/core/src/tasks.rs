@@ -28,11 +28,10 @@ enum Version {
 
 impl Version {
     const ALL: [Self; 2] = [Self::V1, Self::V2];
-    /// What a name without a version means. Version 2 becomes the default once `reasonscape tasks check` finds no shortcut
-    /// in its suites.
+    /// What a name without a version means.
     const DEFAULT: Self = Self::V1;
 
-    fn number(self) -> u32 {
+    const fn number(self) -> u32 {
         match self {
             Self::V1 => 1,
             Self::V2 => 2,
@@ -47,6 +46,9 @@ impl Version {
         }
     }
 }
+
+/// The version that a name without one means in a new study.
+pub(crate) const DEFAULT_VERSION: u32 = Version::DEFAULT.number();
 
 /// Every built-in task of a version, by name. A new task is a file beside these and a line here.
 fn built_in(version: Version) -> Vec<Arc<dyn Task>> {
@@ -99,6 +101,18 @@ pub fn all_versions() -> impl Iterator<Item = &'static dyn Task> {
 /// ```
 pub fn by_name(name: &str) -> Option<&'static dyn Task> {
     shared(name, None).map(|task| &**task)
+}
+
+/// The built-in task whose trials are stored under this name: `boolean` is version 1, `boolean@2` version 2.
+///
+/// ```
+/// use reasonscape_core::tasks;
+///
+/// assert_eq!(tasks::by_stored_name("arithmetic").map(|task| task.version()), Some(1));
+/// assert_eq!(tasks::by_stored_name("arithmetic@2").map(|task| task.version()), Some(2));
+/// ```
+pub fn by_stored_name(name: &str) -> Option<&'static dyn Task> {
+    all_versions().find(|task| task.name() == name)
 }
 
 /// The built-in task of this name as an `Arc`, for use alongside other tasks. `default_version` is what a name without a

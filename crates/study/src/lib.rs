@@ -40,3 +40,4 @@ pub use study::{Budget, Precision, Study};
 pub use study_toml::{EvalSpec, StudyText, write_study};
 pub use template::{Examples, Template, TemplateInput};
 pub use validate::MAX_NAME_LENGTH;
+pub use versions::record_version;

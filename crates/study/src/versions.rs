@@ -15,23 +15,39 @@ const KEY: &str = "version = ";
 
 impl Study {
     /// Records the version of tasks and suites that the study means, unless its file names one or it is recorded already.
-    /// To be called before the first response is stored: a cache without this record is of version 1.
+    /// To be called before the first response is stored, whatever the version: other versions of this program may have
+    /// another default, and results of both versions don't tell which one the study began with.
     ///
     /// # Errors
     /// An [`io::Error`] that names the file.
     pub fn keep_version(&self) -> io::Result<()> {
-        let path = self.dir.join(LOCK_FILE);
-        // A cache without a record is of version 1 anyway.
-        let is_needed = |version: &u32| *version > 1 && !path.exists();
-        let Some(version) = self.implied_version.filter(is_needed) else { return Ok(()) };
-        write_file(&path, |out| {
-            writeln!(
-                out,
-                "# The version of tasks and suites that this study began with, where study.toml and its suite name none.\n\
-                 # Written by the first run; keep it with the study.\n{KEY}{version}"
-            )
-        })
+        self.implied_version.map_or(Ok(()), |version| record_version(&self.dir, version))
     }
+
+    /// The version of tasks and built-in suites that goes with this study: the implied one, or that of all its tasks.
+    pub fn version(&self) -> Option<u32> {
+        let mut of_tasks = self.suite.manifolds.iter().map(|manifold| manifold.task.version());
+        let first = of_tasks.next().filter(|_| self.dataset.is_none())?;
+        self.implied_version.or_else(|| of_tasks.all(|version| version == first).then_some(first))
+    }
+}
+
+/// Records the version that a study in this directory means by a name without one, unless it is recorded already.
+///
+/// # Errors
+/// An [`io::Error`] that names the file.
+pub fn record_version(dir: &Path, version: u32) -> io::Result<()> {
+    let path = dir.join(LOCK_FILE);
+    if path.exists() {
+        return Ok(());
+    }
+    write_file(&path, |out| {
+        writeln!(
+            out,
+            "# The version of tasks and suites that this study began with, where study.toml and its suite name none.\n\
+             # Written by the first run; keep it with the study.\n{KEY}{version}"
+        )
+    })
 }
 
 /// The version that a study in this directory means by a name without one.
@@ -54,11 +70,11 @@ pub(crate) fn implied_version(dir: &Path) -> Result<u32, StudyError> {
             }
         });
     }
-    // Programs before there were versions left results of version 1, or at least a cache.
-    let versions = result_versions(dir);
-    let began_before = versions.is_empty() && dir.join(Study::CACHE_FILE).exists();
-    let newest_result = versions.into_iter().max();
-    Ok(newest_result.unwrap_or(if began_before { 1 } else { Suite::DEFAULT_VERSION }))
+    // Programs that recorded no version left results of version 1, or at least a cache. Results of version 2 beside them are
+    // of tasks that the suite names with it.
+    let oldest_result = result_versions(dir).into_iter().min();
+    let began_before = oldest_result.is_none() && dir.join(Study::CACHE_FILE).exists();
+    Ok(oldest_result.unwrap_or(if began_before { 1 } else { Suite::DEFAULT_VERSION }))
 }
 
 /// The versions of the tasks that a study has results of.
@@ -69,7 +85,7 @@ fn result_versions(dir: &Path) -> Vec<u32> {
     evals
         .flat_map(|eval| entries(&eval))
         .filter_map(|path| Some(path.file_name()?.to_str()?.strip_prefix("task=")?.to_owned()))
-        .filter_map(|name| tasks::all_versions().find(|task| task.name() == name).map(Task::version))
+        .filter_map(|name| tasks::by_stored_name(&name).map(Task::version))
         .collect()
 }
 
@@ -87,14 +103,13 @@ mod tests {
     fn a_new_study_takes_the_default_version_and_one_with_a_record_keeps_it() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(version(dir.path()), Suite::DEFAULT_VERSION);
-        Study::parse(TEXT, dir.path()).unwrap().keep_version().unwrap();
-        assert!(!dir.path().join(LOCK_FILE).exists(), "version 1 needs no record");
         // As a run leaves it before anything is scored.
-        let mut study = Study::parse(TEXT, dir.path()).unwrap();
-        study.implied_version = Some(2);
-        study.keep_version().unwrap();
+        Study::parse(TEXT, dir.path()).unwrap().keep_version().unwrap();
         std::fs::write(dir.path().join(Study::CACHE_FILE), "").unwrap();
-        assert_eq!(version(dir.path()), 2);
+        assert_eq!(version(dir.path()), Suite::DEFAULT_VERSION);
+        // A record is never changed by the program.
+        record_version(dir.path(), 1).unwrap();
+        assert_eq!(version(dir.path()), Suite::DEFAULT_VERSION);
         std::fs::write(dir.path().join(LOCK_FILE), "# edited\nversion = 1\n").unwrap();
         assert_eq!(version(dir.path()), 1);
         std::fs::write(dir.path().join(LOCK_FILE), "version = 9\n").unwrap();
@@ -112,7 +127,44 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("points/eval=123456/task=arithmetic")).unwrap();
         assert_eq!(version(dir.path()), 1);
         std::fs::create_dir_all(dir.path().join("trials/eval=123456/task=arithmetic@2")).unwrap();
+        assert_eq!(version(dir.path()), 1, "a suite of version 1 can name a task of version 2");
+        std::fs::remove_dir_all(dir.path().join("points")).unwrap();
         assert_eq!(version(dir.path()), 2);
+    }
+
+    /// A first run of both versions of a task doesn't turn the unversioned name into the other version.
+    #[test]
+    fn a_study_of_both_versions_keeps_the_one_it_began_with() {
+        let suite = "name = \"own\"\ncount = 1\n[[manifold]]\nid = \"a\"\ntask = \"sort\"\n\
+                     [[manifold]]\nid = \"b\"\ntask = \"sort@2\"\n[[manifold]]\nid = \"c\"\ntask = \"sort@1\"\n";
+        let text = TEXT.replace("quick", "own.toml");
+        let names = |dir: &Path| {
+            let study = Study::parse(&text, dir).unwrap();
+            study.suite.manifolds.iter().map(|manifold| manifold.task.name().to_owned()).collect::<Vec<_>>()
+        };
+        for began_with in [1, 2] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join("own.toml"), suite).unwrap();
+            record_version(dir.path(), began_with).unwrap();
+            let before = names(dir.path());
+            Study::parse(&text, dir.path()).unwrap().keep_version().unwrap();
+            for task in ["sort", "sort@2"] {
+                std::fs::create_dir_all(dir.path().join(format!("points/eval=123456/task={task}"))).unwrap();
+            }
+            assert_eq!(names(dir.path()), before);
+            assert_eq!(before[0], ["sort", "sort@2"][began_with as usize - 1]);
+            assert_eq!(before[1..], ["sort@2", "sort"]);
+        }
+    }
+
+    #[test]
+    fn version_of_a_study_is_the_implied_one_or_that_of_its_tasks() {
+        let dir = tempfile::tempdir().unwrap();
+        let version = |name: &str| Study::parse(&TEXT.replace("quick", name), dir.path()).unwrap().version();
+        assert_eq!(
+            [version("quick"), version("quick@1"), version("r12@2")],
+            [Some(Suite::DEFAULT_VERSION), Some(1), Some(2)]
+        );
     }
 
     #[test]
@@ -135,6 +187,7 @@ mod tests {
             let study = Study::parse(&TEXT.replace("quick", "own.toml"), dir.path()).unwrap();
             study.suite.manifolds.iter().map(|manifold| manifold.task.name().to_owned()).collect::<Vec<_>>()
         };
+        std::fs::write(dir.path().join(LOCK_FILE), "version = 1\n").unwrap();
         assert_eq!(names(), ["sort", "sort@2"]);
         std::fs::write(dir.path().join(LOCK_FILE), "version = 2\n").unwrap();
         assert_eq!(names(), ["sort@2", "sort@2"]);

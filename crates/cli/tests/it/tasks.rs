@@ -126,6 +126,10 @@ fn task_page_matches_the_program() {
             writeln!(page, "{row}").unwrap();
         }
     }
+    // `examples/task_checks.rs` of the core writes the last section.
+    if let Some(start) = written.find("\n## Checks\n") {
+        page.push_str(&written[start..]);
+    }
     if std::env::var_os("REASONSCAPE_UPDATE_DOCS").is_some() {
         std::fs::write(file, &page).unwrap();
     }

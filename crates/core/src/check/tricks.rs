@@ -3,6 +3,7 @@
 
 use super::Problem;
 use super::surface::{Surface, mentions, tokens};
+use crate::Json;
 
 /// What a trick makes of a problem.
 pub(super) enum Clue {
@@ -61,6 +62,14 @@ pub(super) fn tricks(task: &str) -> &'static [Trick] {
         "sequence" => const { &[blind("last term again", last_term)] },
         _ => &[],
     }
+}
+
+/// The guesser that does all of the work at a point that is a stated baseline: what it scores there is no shortcut.
+pub(super) fn baseline(task: &str, params: &Json) -> Option<&'static str> {
+    // Without entries of other categories every number counts.
+    let every_number_counts =
+        task == "objects" && matches!(params.get("distractor_ratio"), Some(Json::Float(0.0)));
+    every_number_counts.then_some("sum of all numbers")
 }
 
 /// The paragraph below the first one, which has the expression, list or brackets.

@@ -7,12 +7,14 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::{Manifold, Suite, SuiteError, View};
-use crate::{Json, ParamError, Params, Task, closest, tasks};
+use crate::{Json, ParamError, Params, Task, TestStream, closest, tasks};
 
 /// Maximum number of points per suite; more is most likely a mistake in a range.
 const MAX_POINTS: usize = 1_000_000;
 /// Maximum number of problems per point.
 const MAX_TESTS: i64 = 100_000;
+/// Any point has this many different problems, unless its task knows a bound.
+const MAX_UNCHECKED_TESTS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,9 +52,19 @@ struct RawView {
     y: Option<String>,
 }
 
+/// Whether a sample of problems repeats enough that the point may have fewer than `count`: of `n` equally likely problems a
+/// sample of `4 √n` repeats about 8. A point that has four times as many as wanted is seldom counted in vain.
+fn repeats_early(task: &dyn Task, params: &Params, count: usize, seed: i64) -> bool {
+    let sample = 4 * count.isqrt();
+    let mut rng = crate::seeded(&params.to_json(), seed);
+    let prompts: HashSet<String> = (0..sample).map(|_| task.generate(params, &mut rng).prompt).collect();
+    prompts.len() + 2 <= sample
+}
+
 /// The document, to convert offsets to lines.
 struct Source<'a> {
     text: &'a str,
+    seed: i64,
     /// The version of tasks that are named without one.
     default_version: u32,
 }
@@ -65,11 +77,12 @@ impl Source<'_> {
 }
 
 pub(super) fn suite(text: &str, default_version: u32) -> Result<Suite, SuiteError> {
-    let source = Source { text, default_version };
+    let mut source = Source { text, default_version, seed: 0 };
     let raw: RawSuite = toml::from_str(text).map_err(|error| match error.span() {
         Some(span) => source.error(span, error.message()),
         None => SuiteError { line: None, problem: error.message().to_owned() },
     })?;
+    source.seed = raw.seed;
     let count = source.count(&raw.count)?;
     let mut manifolds: Vec<Manifold> = Vec::new();
     for manifold in &raw.manifold {
@@ -155,12 +168,18 @@ impl Source<'_> {
         count: usize,
         raw: &RawManifold,
     ) -> Result<(), SuiteError> {
-        let Some(problems) = task.distinct_problems(params).filter(|problems| *problems < count as u64)
-        else {
-            return Ok(());
-        };
         // Version 1 repeats prompts, as it always did.
         if task.version() == 1 {
+            return Ok(());
+        }
+        let problems = match task.distinct_problems(params) {
+            None if count > MAX_UNCHECKED_TESTS && repeats_early(task, params, count, self.seed) => {
+                TestStream::new(task, params, self.seed).take(count).count()
+            }
+            None => return Ok(()),
+            Some(problems) => problems.try_into().unwrap_or(usize::MAX),
+        };
+        if problems >= count {
             return Ok(());
         }
         let problem = format!(

@@ -53,7 +53,7 @@ const fn parameters(length: [i64; 3], depth: &'static str) -> [Parameter; 6] {
 }
 
 /// How many expressions are drawn to find one in which readers who ignore precedence or parentheses are wrong half of the time.
-const STRUCTURES: usize = 6;
+const STRUCTURES: usize = 2;
 
 /// How many times a group has "implies" at most.
 const MAX_IMPLICATIONS: usize = 2;

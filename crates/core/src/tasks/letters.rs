@@ -2,7 +2,10 @@
 
 mod words;
 
-use self::words::{TALLIES, WORDS, Word};
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use self::words::{WORDS, Word};
 use super::Version;
 use super::text::write_list;
 use crate::{AnswerType, Dimension, Parameter, Params, PyRandom, Task, Test};
@@ -144,16 +147,10 @@ impl Selection {
 
         let mut letters = rng.sample(&COMMON, how_many);
         letters.sort_unstable();
-        let mut counts = TALLIES[letters[0]].clone();
-        for letter in &letters[1..] {
-            for (sum, count) in counts.iter_mut().zip(&TALLIES[*letter]) {
-                *sum += count;
-            }
-        }
-        // How many words of each count are left; no word has more than four of a letter.
-        let mut left = [0_usize; 17];
-        for count in &counts {
-            left[usize::from(*count)] += 1;
+        let WordsByCount { words: mut by_count, mut left } = WordsByCount::of(&letters).clone();
+        let mut starts = [0_usize; MAX_COUNT + 1];
+        for count in 1..starts.len() {
+            starts[count] = starts[count - 1] + left[count - 1];
         }
         let extreme = |counts: &mut dyn Iterator<Item = usize>| {
             let mut needed = words;
@@ -169,7 +166,6 @@ impl Selection {
         let wanted = fewest + rng.index(most - fewest + 1);
 
         // A count for each word: random, as far as the others can make up for it.
-        let mut is_used = vec![false; counts.len()];
         let mut counted = Vec::with_capacity(words);
         let mut missing = wanted;
         for others in (0..words).rev() {
@@ -182,45 +178,72 @@ impl Selection {
                 .find(|count| *count <= missing && left.get(*count).is_some_and(|left| *left > 0))
                 .or_else(|| left.iter().position(|left| *left > 0))
                 .expect("there are more words than are counted");
+            let place = starts[count] + rng.index(left[count]);
             left[count] -= 1;
-            let index =
-                find_any(counts.len(), rng, |index| !is_used[index] && usize::from(counts[index]) == count);
-            is_used[index] = true;
-            counted.push(WORDS[index]);
+            let last = starts[count] + left[count];
+            by_count.swap(place, last);
+            counted.push(WORDS[usize::from(by_count[last])]);
             missing = missing.saturating_sub(count);
         }
         let total = counted
             .iter()
             .flat_map(|word| letters.iter().map(|letter| usize::from(word.tally[*letter])))
             .sum();
-        rng.shuffle(&mut counted);
 
         // Other words that have the letters, all different where there are enough of them.
-        is_used.fill(false);
-        let mut unused = counts.iter().filter(|count| **count > 0).count();
+        let with_letters = &mut by_count[starts[1]..];
+        let mut unused = with_letters.len();
         let confounders = (0..confounders).map(|_| {
-            let index =
-                find_any(counts.len(), rng, |index| counts[index] > 0 && (unused == 0 || !is_used[index]));
-            is_used[index] = true;
-            unused = unused.saturating_sub(1);
-            WORDS[index]
+            if unused == 0 {
+                return WORDS[usize::from(*rng.choice(with_letters))];
+            }
+            let place = rng.index(unused);
+            unused -= 1;
+            with_letters.swap(place, unused);
+            WORDS[usize::from(with_letters[unused])]
         });
         let confounders = confounders.collect();
         Self { counted, letters, confounders, total, guess: 1.0 / (most - fewest + 1) as f64 }
     }
 }
 
-/// A random index of those wanted, of which there is at least one: at first by trial, since most are wanted by many.
-fn find_any(len: usize, rng: &mut PyRandom, is_wanted: impl Fn(usize) -> bool) -> usize {
-    const TRIALS: usize = 64;
-    (0..TRIALS)
-        .map(|_| rng.index(len))
-        .find(|index| is_wanted(*index))
-        .or_else(|| {
-            let start = rng.index(len);
-            (start..start + len).map(|index| index % len).find(|index| is_wanted(*index))
-        })
-        .expect("at least one index is wanted")
+/// No word has more than four of a letter, and at most four letters are asked for.
+const MAX_COUNT: usize = 16;
+
+/// All words by how often they have some letters.
+#[derive(Clone)]
+struct WordsByCount {
+    /// Their places in the list, those with the fewest first.
+    words: Vec<u16>,
+    /// How many have each count.
+    left: [usize; MAX_COUNT + 1],
+}
+
+impl WordsByCount {
+    /// Sorted once for each choice of letters, since that takes longer than drawing words.
+    fn of(letters: &[usize]) -> &'static Self {
+        static KNOWN: LazyLock<RwLock<HashMap<u32, &'static WordsByCount>>> = LazyLock::new(RwLock::default);
+
+        let bits = letters.iter().fold(0, |bits, letter| bits | 1 << letter);
+        if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&bits) {
+            return known;
+        }
+        let count = |word: u16| -> usize {
+            letters.iter().map(|letter| usize::from(WORDS[usize::from(word)].tally[*letter])).sum()
+        };
+        let mut words: Vec<u16> = (0..WORDS.len() as u16).collect();
+        words.sort_by_key(|word| count(*word));
+        let mut left = [0; MAX_COUNT + 1];
+        for word in &words {
+            left[count(*word)] += 1;
+        }
+        // At most 793 choices of letters, kept as long as the program runs.
+        KNOWN
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(bits)
+            .or_insert_with(|| Box::leak(Box::new(Self { words, left })))
+    }
 }
 
 /// How often each letter occurs, from `a` as 0.

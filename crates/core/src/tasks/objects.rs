@@ -90,18 +90,10 @@ impl Task for Objects {
         let (length, groups) = (params.size("length"), params.size("target_groups"));
         let ratio = params.real("distractor_ratio");
         let max_distractors = length - MIN_COUNTED.max(groups);
-        let distractors = (ratio * length as f64).round() as usize;
-        let effective = match distractors {
-            0 if ratio > 0.0 => 0.0,
-            distractors if distractors > max_distractors => {
-                // Rounded down, so that it can be typed.
-                (max_distractors as f64 / length as f64 * 100.0).floor() / 100.0
-            }
-            _ => return None,
-        };
-        Some(Ineffective {
+        (ratio * length as f64 > max_distractors as f64).then(|| Ineffective {
             name: "distractor_ratio",
-            effective: ParamValue::Real(effective),
+            // Rounded down, so that it can be typed.
+            effective: ParamValue::Real((max_distractors as f64 / length as f64 * 100.0).floor() / 100.0),
             limit: format!("`length` = {length} and `target_groups` = {groups}"),
         })
     }
@@ -116,7 +108,12 @@ impl Task for Objects {
         let (targets, others) = categories.split_at(params.size("target_groups"));
 
         let length = params.size("length");
-        let wanted = (params.real("distractor_ratio") * length as f64).round() as usize;
+        let wanted = params.real("distractor_ratio") * length as f64;
+        let wanted = match self.0 {
+            Version::V1 => wanted.round() as usize,
+            // So that each ratio differs from every other on average.
+            Version::V2 => wanted as usize + usize::from(rng.random() < wanted.fract()),
+        };
         let spread = spread(wanted, length, targets.len());
         let distractors = match self.0 {
             Version::V1 => wanted.min(length.saturating_sub(targets.len())),

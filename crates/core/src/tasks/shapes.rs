@@ -14,25 +14,37 @@ mod path;
 /// The task in a version.
 pub(super) struct Shapes(pub(super) Version);
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::int("options", Dimension::Length, [4, 10, 6], "how many names there are to choose from"),
-    Parameter::int("rotation", Dimension::Depth, [0, 360, 90], "maximum rotation of the shape, in degrees"),
-    Parameter::int("scale", Dimension::Format, [1, 100, 4], "maximum scale factor of the shape"),
-    Parameter::int(
-        "offset",
-        Dimension::Format,
-        [0, 10_000, 100],
-        "maximum translation of the shape along each axis",
-    ),
-    Parameter::int("precision", Dimension::Format, [0, 6, 1], "how many decimal places coordinates have"),
-    Parameter::word(
-        "reorder",
-        Dimension::Interference,
-        &["none", "start", "direction", "sides"],
-        "whether the outline starts anywhere, runs either way, or comes side by side in any order",
-    ),
-    Parameter::int("extra_paths", Dimension::Interference, [0, 8, 1], "how many other paths are drawn"),
-];
+static PARAMETERS_1: [Parameter; 7] = parameters(
+    "maximum translation of the shape along each axis",
+    &["none", "start", "direction", "sides"],
+    "whether the outline starts anywhere, runs either way, or comes side by side in any order",
+);
+static PARAMETERS: [Parameter; 7] = parameters(
+    "maximum translation of the shape along each axis, in addition to twice its size",
+    &["none", "direction", "sides"],
+    "whether the outline, which starts at any corner, also runs either way, or comes side by side in any order",
+);
+
+const fn parameters(
+    offset: &'static str,
+    orders: &'static [&'static str],
+    reorder: &'static str,
+) -> [Parameter; 7] {
+    [
+        Parameter::int("options", Dimension::Length, [4, 10, 6], "how many names there are to choose from"),
+        Parameter::int(
+            "rotation",
+            Dimension::Depth,
+            [0, 360, 90],
+            "maximum rotation of the shape, in degrees",
+        ),
+        Parameter::int("scale", Dimension::Format, [1, 100, 4], "maximum scale factor of the shape"),
+        Parameter::int("offset", Dimension::Format, [0, 10_000, 100], offset),
+        Parameter::int("precision", Dimension::Format, [0, 6, 1], "how many decimal places coordinates have"),
+        Parameter::word("reorder", Dimension::Interference, orders, reorder),
+        Parameter::int("extra_paths", Dimension::Interference, [0, 8, 1], "how many other paths are drawn"),
+    ]
+}
 
 /// What a shape measures from its middle to its ends before it is enlarged. Rounded to whole numbers, the smallest
 /// still shows which sides are equal, parallel or at right angles.
@@ -63,7 +75,10 @@ impl Task for Shapes {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+        match self.0 {
+            Version::V1 => &PARAMETERS_1,
+            Version::V2 => &PARAMETERS,
+        }
     }
 
     fn answer_type(&self) -> AnswerType {
@@ -85,11 +100,16 @@ impl Task for Shapes {
 
         let limit = |name: &str| params.int(name) as f64;
         let canvas = Canvas {
+            version: self.0,
             rotation: limit("rotation"),
             scale: limit("scale"),
             offset: limit("offset"),
             precision: params.size("precision"),
-            reorder: Reorder::from_name(params.word("reorder")),
+            reorder: match (self.0, Reorder::from_name(params.word("reorder"))) {
+                // A fixed first corner would tell some shapes from others.
+                (Version::V2, Reorder::None) => Reorder::Start,
+                (_, reorder) => reorder,
+            },
         };
         let extra_paths = params.size("extra_paths");
         let mut prompt = String::with_capacity(2048);
@@ -127,6 +147,7 @@ impl Task for Shapes {
 
 /// How shapes come to stand where they are.
 struct Canvas {
+    version: Version,
     rotation: f64,
     scale: f64,
     offset: f64,
@@ -136,12 +157,20 @@ struct Canvas {
 
 impl Canvas {
     fn draw(&self, shape: Shape, size: f64, rng: &mut PyRandom, text: &mut String) {
-        let outline = Outline::new(shape, rng);
+        let mut outline = Outline::new(shape, rng);
         let radius = size * rng.uniform(MIN_RADIUS, MAX_RADIUS) * rng.uniform(1.0, self.scale);
+        let offset = match self.version {
+            Version::V1 => self.offset,
+            // Around the origin, the signs of the coordinates would tell which shapes are symmetric.
+            Version::V2 => {
+                outline.normalize();
+                self.offset + 2.0 * radius
+            }
+        };
         let frame = Frame {
             radius,
             degrees: rng.uniform(0.0, self.rotation),
-            shift: [rng.uniform(-self.offset, self.offset), rng.uniform(-self.offset, self.offset)],
+            shift: [rng.uniform(-offset, offset), rng.uniform(-offset, offset)],
             precision: self.precision,
         };
         frame.draw(&outline, self.reorder, rng, text);

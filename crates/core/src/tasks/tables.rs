@@ -72,13 +72,20 @@ impl Task for Tables {
         let operation = Operation::from_name(params.word("operation"));
         let (rows, columns) = (params.size("rows"), params.size("columns"));
         let max_filters = operation.max_filters(rows, columns);
-        (params.size("filters") > max_filters).then(|| Ineffective {
-            name: "filters",
-            effective: ParamValue::Int(max_filters as i64),
-            limit: format!(
-                "`operation` = \"{}\", `rows` = {rows} and `columns` = {columns}",
-                params.word("operation")
-            ),
+        let limit = format!("`operation` = \"{}\"", params.word("operation"));
+        if params.size("filters") > max_filters {
+            return Some(Ineffective {
+                name: "filters",
+                effective: ParamValue::Int(max_filters as i64),
+                limit: format!("{limit}, `rows` = {rows} and `columns` = {columns}"),
+            });
+        }
+        // An id and an amount have no look-alikes, except of amounts that a condition rules out.
+        let has_only_numbers = columns == 2 && matches!(operation, Operation::Sum | Operation::Max);
+        (has_only_numbers && params.size("filters") == 0 && params.real("noise") > 0.0).then(|| Ineffective {
+            name: "noise",
+            effective: ParamValue::Real(0.0),
+            limit: format!("{limit}, `columns` = {columns} and `filters` = 0"),
         })
     }
 
@@ -385,7 +392,12 @@ impl Plan {
         let matching = match self.operation {
             Operation::Lookup => 1,
             Operation::Count => rng.index(most + 1),
-            _ => 1 + rng.index(most.min(self.rows.div_ceil(2)).max(1)),
+            Operation::Max => 1 + rng.index(most.min(self.rows.div_ceil(2)).max(1)),
+            // A sum of one number would be a number of the table.
+            _ => {
+                let fewest = 2.min(most);
+                fewest + rng.index(most.min(self.rows.div_ceil(2)).max(fewest) - fewest + 1)
+            }
         };
         let first_sole = grid.fill(self.rows, matching, conditions, self.noise, rng);
         match self.operation {

@@ -4,7 +4,7 @@ mod arithmetic;
 mod boolean;
 mod brackets;
 mod cars;
-mod dates;
+pub(crate) mod dates;
 mod jsonpath;
 mod letters;
 pub(crate) mod objects;

@@ -1,8 +1,8 @@
 //! The built-in suites hold what they promise, and a wrong one is refused by line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use reasonscape_core::{Json, Params, Suite, Test, TestStream, tasks};
+use reasonscape_core::{Json, Params, Range, Suite, Test, TestStream, tasks};
 
 fn built_in(name: &str) -> Suite {
     Suite::parse(Suite::built_in(name).expect("a built-in suite"))
@@ -63,11 +63,13 @@ fn quick_has_twelve_tasks_and_few_points() {
 fn a_task_without_version_takes_that_of_the_caller() {
     let text = with("id = \"a\"\ntask = \"sort\"");
     let name = |suite: &Suite| suite.manifolds[0].task.name().to_owned();
-    assert_eq!(name(&Suite::parse(&text).unwrap()), "sort");
+    let default = Suite::parse_for(&text, Suite::DEFAULT_VERSION).unwrap();
+    assert_eq!(name(&Suite::parse(&text).unwrap()), name(&default));
+    assert_eq!(name(&Suite::parse_for(&text, 1).unwrap()), "sort");
     assert_eq!(name(&Suite::parse_for(&text, 2).unwrap()), "sort@2");
-    let text = text.replace("\"sort\"", "\"sort@2\"");
-    assert_eq!(name(&Suite::parse(&text).unwrap()), "sort@2");
-    let message = refusal(&text.replace("sort@2", "sort@9"));
+    let text = text.replace("\"sort\"", "\"sort@1\"");
+    assert_eq!(name(&Suite::parse(&text).unwrap()), "sort");
+    let message = refusal(&text.replace("sort@1", "sort@9"));
     assert!(message.contains("line 5: unknown task `sort@9`"), "{message}");
 }
 
@@ -82,8 +84,18 @@ fn values_without_effect_and_counts_beyond_the_problems_are_rejected() {
         "{message}"
     );
     // An omitted value takes the effective one.
-    let suite = Suite::parse(&with("id = \"a\"\ntask = \"brackets@2\"\nparams = { length = 6 }")).unwrap();
-    assert_eq!(suite.manifolds[0].points[0].int("max_depth"), 3);
+    let suite = Suite::parse(&with("id = \"a\"\ntask = \"brackets@2\"\nparams = { length = 10 }")).unwrap();
+    assert_eq!(suite.manifolds[0].points[0].int("max_depth"), 5);
+    let message = refusal(&with(
+        "id = \"a\"\ntask = \"tables@2\"\nparams = { columns = 2, filters = 0, operation = \"sum\", noise = 0.5 }",
+    ));
+    assert!(
+        message.contains(
+            "`noise` of `tables` is 0.5, which with `operation` = \"sum\", `columns` = 2 and `filters` = 0 has \
+             the same effect as 0"
+        ),
+        "{message}"
+    );
 
     let few = "id = \"a\"\ntask = \"arithmetic@2\"\ncount = 500\nparams = { length = 2, operators = \"+-\" }";
     let message = refusal(&with(few));
@@ -91,6 +103,49 @@ fn values_without_effect_and_counts_beyond_the_problems_are_rejected() {
     assert!(message.contains("has about 81 different ones"), "{message}");
     assert!(Suite::parse(&with(&few.replace("500", "81"))).is_ok());
     assert!(Suite::parse(&with(&few.replace("arithmetic@2", "arithmetic@1"))).is_ok());
+
+    // A task without a bound is counted, once a sample repeats.
+    let words = "id = \"a\"\ntask = \"letters@2\"\ncount = 20000\nparams = { words = 1, letters = 1, confounders = 0 }";
+    let message = refusal(&with(words));
+    assert!(message.contains("has 20000 problems") && message.contains("has about 499"), "{message}");
+    assert!(Suite::parse(&with(&words.replace("20000", "4000"))).is_ok());
+    assert!(Suite::parse(&with(&words.replace("words = 1,", "words = 8,"))).is_ok());
+}
+
+/// A task without a bound on its problems has as many as a suite may ask for without a check.
+#[test]
+fn tasks_without_a_bound_have_a_thousand_problems_at_their_smallest_points() {
+    for task in tasks::all_versions().filter(|task| task.version() == 2) {
+        let lowest = |range: &Range| match range {
+            Range::Int { low, .. } => Json::Int(*low),
+            Range::Real { low, .. } => Json::Float(*low),
+            Range::Word { words, .. } => Json::from(words[0]),
+        };
+        let lowest: BTreeMap<String, Json> = task
+            .parameters()
+            .iter()
+            .map(|parameter| (parameter.name.to_owned(), lowest(&parameter.range)))
+            .collect();
+        let mut settings = vec![lowest.clone()];
+        for parameter in task.parameters() {
+            let others = match parameter.range {
+                Range::Int { high, .. } => vec![Json::Int(high)],
+                Range::Real { high, .. } => vec![Json::Float(high)],
+                Range::Word { words, .. } => words[1..].iter().map(|word| Json::from(*word)).collect(),
+            };
+            for value in others {
+                settings
+                    .push(lowest.clone().into_iter().chain([(parameter.name.to_owned(), value)]).collect());
+            }
+        }
+        for given in settings {
+            let Ok(params) = Params::new(task, &Json::Object(given)) else { continue };
+            if task.distinct_problems(&params).is_none() {
+                let found = TestStream::new(task, &params, 0).take(1000).count();
+                assert_eq!(found, 1000, "{} {:?}", task.name(), params.to_json());
+            }
+        }
+    }
 }
 
 /// A point yields as many different problems as it says, and a stream ends rather than repeat one.
@@ -100,9 +155,8 @@ fn small_points_have_the_problems_that_they_claim() {
         ("arithmetic", r#"{"length": 2, "operators": "+-"}"#),
         ("arithmetic", r#"{"length": 2, "operators": "+-*%"}"#),
         ("boolean", r#"{"length": 6, "max_depth": 0, "prob_negate": 0.0, "operators": "and_or"}"#),
-        ("brackets", r#"{"length": 2, "max_depth": 1}"#),
-        ("brackets", r#"{"length": 4, "kinds": 1}"#),
-        ("brackets", r#"{"length": 8, "max_depth": 2, "kinds": 2}"#),
+        ("brackets", r#"{"length": 10, "max_depth": 5, "kinds": 2}"#),
+        ("brackets", r#"{"length": 12, "max_depth": 5, "kinds": 3}"#),
     ] {
         let task = tasks::by_name(&format!("{task}@2")).unwrap();
         let params = Params::new(task, &Json::parse(params).unwrap()).unwrap();
@@ -267,7 +321,12 @@ fn duplicate_points_are_merged_with_larger_count() {
 /// stated probability, on write-ins nowhere a third, and an eighth on average.
 #[test]
 fn most_common_answer_of_r12_points_is_rare() {
-    let suite = built_in("r12");
+    for name in ["r12@1", "r12@2"] {
+        check_most_common_answers(&built_in(name));
+    }
+}
+
+fn check_most_common_answers(suite: &Suite) {
     let mut gains: HashMap<&str, Vec<f64>> = HashMap::new();
     for point in suite.points() {
         let tests: Vec<Test> = TestStream::new(point.task, point.params, 3).take(200).collect();

@@ -131,7 +131,7 @@ impl TestEnv {
                         index,
                         repeat,
                         test: test.clone(),
-                        task: reasonscape_core::tasks::by_name(point.task.name()).unwrap(),
+                        task: reasonscape_core::tasks::by_stored_name(point.task.name()).unwrap(),
                         params: canonical_json(&point.params.to_json()),
                         key,
                         completion,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use reasonscape_core::{Item, detect_scorer};
 use reasonscape_study::{Selection, check_selection};
-use reasonscape_study::{write_file, write_study};
+use reasonscape_study::{record_version, write_file, write_study};
 
 use super::create_request::{CreateRunRequest, RunSource};
 use super::errors::{StudyFileError, invalid_lines_error, io_error};
@@ -106,7 +106,12 @@ impl Runs {
         let text = request.study_toml(line)?;
         let (name, folder) =
             run_name::new_folder(&self.store.folder(), called).map_err(|error| io_error(&error))?;
-        let study = prepare(&folder).and_then(|()| write_study(&folder, &text));
+        // The run means by `quick` what the study that it is started from means.
+        let version = self.store.study(self.store.home()).ok().and_then(|home| home.version());
+        let record = |version| record_version(&folder, version).map_err(StudyFileError::from);
+        let study = prepare(&folder)
+            .and_then(|()| version.map_or(Ok(()), record))
+            .and_then(|()| write_study(&folder, &text));
         let study = cleanup_on_error(&folder, study)?;
         self.check_keys(study.evals.iter()).inspect_err(|_| {
             let _ = fs::remove_dir_all(&folder);

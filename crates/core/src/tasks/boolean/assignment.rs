@@ -147,7 +147,7 @@ fn alike_among_rotations(
     rng: &mut PyRandom,
 ) -> Option<(Vec<u64>, Pair)> {
     /// After how many patterns the best match will do.
-    const PATTERNS: usize = 3;
+    const PATTERNS: usize = 1;
     /// How often a proportion of TRUE is tried at which both values occur.
     const ATTEMPTS: usize = 8;
 
@@ -192,12 +192,12 @@ fn alike_among_rotations(
 
 /// Two lanes of different value, on which readers who ignore rules agree if possible.
 fn alike(values: &Values, flat: u64, rng: &mut PyRandom) -> Pair {
+    let turn = rng.getrandbits(2);
     let mut groups =
         [Likeness::Both, Likeness::WithoutPrecedence, Likeness::WithoutParentheses, Likeness::Ends]
             .into_iter()
             .map(|likeness| {
                 let (precedence, flat) = (values.without_precedence, flat);
-                let turn = rng.getrandbits(2);
                 let candidates = match likeness {
                     Likeness::Both => {
                         [precedence & flat, precedence & !flat, !precedence & flat, !precedence & !flat]

@@ -27,10 +27,6 @@ impl Word {
     }
 }
 
-/// How often each word has each letter: for each letter, a count for each word.
-pub(super) static TALLIES: LazyLock<[Vec<u8>; 26]> =
-    LazyLock::new(|| std::array::from_fn(|letter| WORDS.iter().map(|word| word.tally[letter]).collect()));
-
 const TEXT: &str = "
     accept access across address afternoon airport alphabet animal answer anybody apartment appear apple
     arrange arrive artist attach attempt attend attic avenue balance balcony balloon banana basket battery

@@ -1,7 +1,7 @@
 //! The shapes, about the size of a unit circle around the origin, y pointing down as in SVG.
 //!
-//! Proportions keep every two names apart: sides that are not equal differ by two fifths, angles that are not right
-//! miss it by 20 degrees or more.
+//! Proportions keep every two names apart. Where a name of version 2 depends on equal sides, unequal ones differ by a quarter
+//! or more; where it depends on right angles or parallel sides, others miss them by 20 degrees or more.
 
 use crate::PyRandom;
 
@@ -212,6 +212,25 @@ impl Outline {
                 straight(mirrored(corners, rng))
             }
         }
+    }
+}
+
+impl Outline {
+    /// Gives all outlines the same middle and size, measured at the corners, so that neither tells the shape.
+    pub(super) fn normalize(&mut self) {
+        /// The root mean square of the distances from the middle; no outline becomes smaller.
+        const SIZE: f64 = 1.2;
+        let count = self.corners.len() as f64;
+        let middle = [0, 1].map(|axis| self.corners.iter().map(|corner| corner[axis]).sum::<f64>() / count);
+        let squares = |corner: &Point| {
+            (corner[0] - middle[0]) * (corner[0] - middle[0])
+                + (corner[1] - middle[1]) * (corner[1] - middle[1])
+        };
+        let factor = SIZE / (self.corners.iter().map(squares).sum::<f64>() / count).sqrt();
+        for corner in &mut self.corners {
+            *corner = [0, 1].map(|axis| factor * (corner[axis] - middle[axis]));
+        }
+        self.radii = self.radii.map(|radius| factor * radius);
     }
 }
 

@@ -30,7 +30,7 @@ fn brackets_dimensions() {
     grows(&[r#"{"length": 2}"#, r#"{"length": 16}"#, r#"{"length": 50}"#, r#"{"length": 128}"#], &|test| {
         brackets(test).count() as f64
     });
-    let depths = [r#"{"max_depth": 1}"#, r#"{"max_depth": 2}"#, r#"{"max_depth": 5}"#, r#"{"max_depth": 9}"#];
+    let depths = [r#"{"max_depth": 1}"#, r#"{"max_depth": 2}"#, r#"{"max_depth": 5}"#, r#"{"max_depth": 8}"#];
     grows(&depths, &deepest);
     grows(&depths, &|test| test.target.len() as f64);
     grows(&[r#"{"kinds": 1}"#, r#"{"kinds": 2}"#, r#"{"kinds": 3}"#, r#"{"kinds": 4}"#], &|test| {

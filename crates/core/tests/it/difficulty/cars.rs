@@ -37,8 +37,10 @@ fn first_position_is_not_a_good_guess() {
         f64::from(start.iter().any(|(number, name)| number == slot && *name == vehicle))
     };
     for moves in [1, 8, 40] {
-        let proportion = super::mean("cars", &format!(r#"{{"moves": {moves}}}"#), stayed);
-        assert!(proportion < 0.3, "{moves}: {proportion}");
+        for task in ["cars@1", "cars@2"] {
+            let proportion = super::mean(task, &format!(r#"{{"moves": {moves}}}"#), stayed);
+            assert!(proportion < 0.3, "{task}, {moves}: {proportion}");
+        }
     }
 }
 

@@ -55,8 +55,13 @@ fn jsonpath_dimensions() {
 /// Each kind of step asks for something that the kind before it does not.
 #[test]
 fn jsonpath_operators() {
+    check_operators("jsonpath@1");
+    check_operators("jsonpath@2");
+}
+
+fn check_operators(task: &str) {
     let measured = |operators: &str, measure: &dyn Fn(&Test) -> f64| {
-        mean("jsonpath", &format!(r#"{{"operators": "{operators}"}}"#), measure)
+        mean(task, &format!(r#"{{"operators": "{operators}"}}"#), measure)
     };
     let lists = |test: &Test| marks(test, &['[']);
     let bracketed = |test: &Test| query(test).matches('[').count() as f64;

@@ -43,21 +43,26 @@ fn every_dimension_of_letters() {
 /// A confounder that had none of the letters would not tempt anybody.
 #[test]
 fn confounders_contain_target_letters() {
-    super::mean("letters", r#"{"confounders": 16, "letters": 1}"#, |test| {
+    let check = |test: &Test| {
         let letter = between(&test.prompt, "\"", "\"");
         for word in list(test).split(", ").filter(|word| word.starts_with('[')) {
             assert!(word.contains(letter), "{word} has no {letter}");
         }
         0.0
-    });
+    };
+    for task in ["letters@1", "letters@2"] {
+        super::mean(task, r#"{"confounders": 16, "letters": 1}"#, check);
+    }
 }
 
 /// Even for one letter in one word, which mostly occurs once, other answers are common.
 #[test]
 fn letter_counts_are_spread() {
     let once = |test: &Test| f64::from(test.target == "1");
-    let proportion = super::mean("letters", r#"{"words": 1, "letters": 1}"#, once);
-    assert!(proportion < 0.7, "{proportion}");
+    for (task, limit) in [("letters@1", 0.7), ("letters@2", 0.4)] {
+        let proportion = super::mean(task, r#"{"words": 1, "letters": 1}"#, once);
+        assert!(proportion < limit, "{task}: {proportion}");
+    }
     let zero = |test: &Test| f64::from(test.target == "0");
-    assert_eq!(super::mean("letters", r#"{"words": 1}"#, zero), 0.0);
+    assert_eq!(super::mean("letters@1", r#"{"words": 1}"#, zero), 0.0);
 }

@@ -46,6 +46,8 @@ fn there_is_always_something_to_count() {
     let zero = |test: &Test| f64::from(test.target == "0");
     for length in [2, 3, 64] {
         let params = format!(r#"{{"length": {length}, "distractor_ratio": 1, "target_groups": 3}}"#);
-        assert_eq!(super::mean("objects", &params, zero), 0.0);
+        assert_eq!(super::mean("objects@1", &params, zero), 0.0);
     }
+    let params = r#"{"length": 4, "distractor_ratio": 0.25, "target_groups": 3}"#;
+    assert_eq!(super::mean("objects@2", params, zero), 0.0);
 }

@@ -35,8 +35,10 @@ fn last_mention_is_not_a_good_guess() {
     for params in
         [r#"{"depth": 1}"#, r#"{"anchors": 0}"#, r#"{"anchors": 16}"#, r#"{"anchors": 16, "depth": 64}"#]
     {
-        let proportion = mean("shuffle", params, repeats_it);
-        assert!(proportion < 0.35, "{params}: {proportion}");
+        for task in ["shuffle@1", "shuffle@2"] {
+            let proportion = mean(task, params, repeats_it);
+            assert!(proportion < 0.35, "{task} {params}: {proportion}");
+        }
     }
 }
 

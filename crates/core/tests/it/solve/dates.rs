@@ -100,7 +100,7 @@ fn month_days(year: i64, month: i64) -> i64 {
     }
 }
 
-fn ordinal((year, month, day): (i64, i64, i64)) -> i64 {
+pub(crate) fn ordinal((year, month, day): (i64, i64, i64)) -> i64 {
     assert!((1..=month_days(year, month)).contains(&day), "no such day: {year}-{month}-{day}");
     (FIRST_YEAR..year).map(year_days).sum::<i64>()
         + (1..month).map(|month| month_days(year, month)).sum::<i64>()
@@ -108,7 +108,7 @@ fn ordinal((year, month, day): (i64, i64, i64)) -> i64 {
         - 1
 }
 
-fn date(mut ordinal: i64) -> (i64, i64, i64) {
+pub(crate) fn date(mut ordinal: i64) -> (i64, i64, i64) {
     let (mut year, mut month) = (FIRST_YEAR, 1);
     while ordinal >= year_days(year) {
         ordinal -= year_days(year);

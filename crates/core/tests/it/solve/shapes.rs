@@ -223,3 +223,51 @@ fn rounding_never_changes_the_shape() {
         }
     }
 }
+
+/// The margins that docs/tasks.md promises for version 2.
+#[test]
+fn names_are_as_far_apart_as_promised() {
+    use std::collections::HashMap;
+
+    use reasonscape_core::{Json, Params, TestStream, tasks};
+
+    const MIN_RATIO: f64 = 1.25;
+    const MIN_DEGREES: f64 = 19.99;
+    let task = tasks::by_name("shapes@2").unwrap();
+    let given = r#"{"precision": 6, "scale": 1, "options": 10, "extra_paths": 0, "reorder": "direction"}"#;
+    let params = Params::new(task, &Json::parse(given).unwrap()).unwrap();
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for test in TestStream::new(task, &params, 1).take(4000) {
+        let corners = outline(&strokes(between(&test.prompt, "<path id=\"shape\" d=\"", "\"")));
+        let sides = sides(&corners);
+        let ratio = |a: usize, b: usize| {
+            let [a, b] = [a, b].map(|side| length(sides[side % 4]));
+            a.max(b) / a.min(b)
+        };
+        // How far two sides are from being parallel, and two neighbors from a right angle.
+        let slant = |a: usize, b: usize| sine(sides[a % 4], sides[b % 4]).abs().asin().to_degrees();
+        let no_right_angles = (0..4).all(|side| 90.0 - slant(side, side + 1) >= MIN_DEGREES);
+        let no_kite = |side: usize| ratio(side, side + 1).max(ratio(side + 2, side + 3)) >= MIN_RATIO;
+        let legs = if slant(0, 2) < slant(1, 3) { [1, 3] } else { [0, 2] };
+        let bases_alone_are_parallel = slant(legs[0], legs[1]) >= MIN_DEGREES;
+        let holds = match test.target.as_str() {
+            "square" => true,
+            "rectangle" => ratio(0, 1) >= MIN_RATIO,
+            "rhombus" => no_right_angles,
+            "parallelogram" => ratio(0, 1) >= MIN_RATIO && no_right_angles,
+            "kite" | "dart" => ratio(0, 1).max(ratio(1, 2)) >= MIN_RATIO,
+            "right trapezoid" => bases_alone_are_parallel,
+            "isosceles trapezoid" => bases_alone_are_parallel && no_right_angles,
+            "trapezoid" => {
+                bases_alone_are_parallel && no_right_angles && ratio(legs[0], legs[1]) >= MIN_RATIO
+            }
+            "irregular quadrilateral" => {
+                no_kite(0) && no_kite(1) && slant(0, 2).min(slant(1, 3)) >= MIN_DEGREES
+            }
+            other => panic!("no promise about {other}"),
+        };
+        assert!(holds, "{}: {corners:?}", test.target);
+        *seen.entry(test.target).or_default() += 1;
+    }
+    assert!(seen.len() == 10 && seen.values().all(|count| *count > 200), "{seen:?}");
+}

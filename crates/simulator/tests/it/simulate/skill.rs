@@ -108,7 +108,7 @@ fn values(range: &Range) -> Vec<ParamValue> {
 #[test]
 fn accuracy_falls_along_every_dimension() {
     for (name, _) in SimulatedModel::profiles() {
-        for task in tasks::all() {
+        for task in tasks::all_versions() {
             for parameter in task.parameters() {
                 let mut values = values(&parameter.range);
                 values.dedup();

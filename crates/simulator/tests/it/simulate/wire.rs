@@ -129,13 +129,15 @@ fn logprob_of_the_answer_is_its_probability() {
     let content = reply["choices"][0]["message"]["content"].as_str().unwrap();
     assert_eq!(text.replace(' ', ""), content.replace(char::is_whitespace, ""));
     let last = tokens.last().unwrap()["logprob"].as_f64().unwrap();
-    assert!((last - 0.6_f64.ln()).abs() < 1e-9, "a write-in of one word: {last}");
+    // Whoever doesn't know the answer guesses it with the stated probability.
+    let correct = (0.6 + 0.4 * test.guess()).ln();
+    assert!((last - correct).abs() < 1e-9, "a write-in of one word: {last}");
 
     let mut request = text_request("sim-p0.6", &test.prompt);
     request["logprobs"] = json!(1);
     let reply = post(&server, TEXT, &request).json();
     let logprobs = reply["choices"][0]["logprobs"]["token_logprobs"].as_array().unwrap();
-    assert!((logprobs.last().unwrap().as_f64().unwrap() - 0.6_f64.ln()).abs() < 1e-9);
+    assert!((logprobs.last().unwrap().as_f64().unwrap() - correct).abs() < 1e-9);
     let silent = post(&server, TEXT, &text_request("sim-p0.6", &test.prompt)).json();
     assert!(silent["choices"][0]["logprobs"].is_null());
 }
@@ -151,7 +153,8 @@ fn states_confidence_on_request() {
         reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
     };
     let asking = "End with a line that says \"Confidence: \" followed by how sure you are.";
-    assert!(send_prompt("sim-p0.6", asking).ends_with(".\nConfidence: 60%"));
+    let sure = 100.0 * (0.6 + 0.4 * some_tests()[0].guess());
+    assert!(send_prompt("sim-p0.6", asking).ends_with(&format!(".\nConfidence: {sure:.0}%")));
     assert!(send_prompt("sim-guessing", asking).ends_with("\nConfidence: 95%"), "this one boasts");
     assert!(!send_prompt("sim-p0.6", "Be brief.").contains("Confidence"));
 }
