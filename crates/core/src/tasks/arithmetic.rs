@@ -103,7 +103,7 @@ impl Task for Arithmetic {
                  to right. a % b is the remainder of a divided by b, always from 0 to b - 1."
             }
         });
-        prompt.push_str(self.0.of([" The answer is one integer.", " Reply with one integer, like -17."]));
+        prompt.push_str(self.0.of([" The answer is one integer.", " Reply with one integer."]));
         let test = Test::free_form(prompt, group.value.to_string());
         match self.0 {
             Version::V1 => test,

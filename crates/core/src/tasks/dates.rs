@@ -135,7 +135,7 @@ impl Task for Dates {
         prompt.push_str("On which date do you arrive? ");
         prompt.push_str(self.0.of([
             "The answer is one date, written YYYY-MM-DD.",
-            "Reply with the date, year first, like 1969-07-20.",
+            "Reply with the date in the form YYYY-MM-DD.",
         ]));
         let mut target = String::with_capacity(10);
         day.to_date().write_iso(&mut target);

@@ -117,7 +117,7 @@ impl Task for Letters {
         if shown.iter().any(|item| !item.counts) {
             prompt.push_str("Words in [square brackets] do not count. ");
         }
-        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer, like 42."]));
+        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer."]));
         let test = Test::free_form(prompt, total.to_string());
         match self.0 {
             Version::V1 => test,

@@ -151,7 +151,7 @@ impl Task for Objects {
         prompt.push_str("\n\nHow many ");
         write_list(targets, &mut prompt, |category, text| text.push_str(category.name));
         prompt.push_str(" are there in all? Add up their quantities. ");
-        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer, like 42."]));
+        prompt.push_str(self.0.of(["The answer is one integer.", "Reply with one integer."]));
         let test = Test::free_form(prompt, total.to_string());
         match self.0 {
             Version::V1 => test,

@@ -83,10 +83,9 @@ impl Task for Sequence {
         prompt.push_str("\n\n");
         if wanted == 1 {
             prompt.push_str("What is the next term? ");
-            prompt.push_str(self.0.of([
-                "The answer is one integer, in digits.",
-                "Reply with one integer, in digits, like 42.",
-            ]));
+            prompt.push_str(
+                self.0.of(["The answer is one integer, in digits.", "Reply with one integer, in digits."]),
+            );
         } else {
             let _ = write!(prompt, "What are the next {wanted} terms? ");
             let _ = match self.0 {
@@ -94,10 +93,9 @@ impl Task for Sequence {
                     prompt,
                     "The answer is {wanted} integers in order, in digits, separated by commas."
                 ),
-                Version::V2 => write!(
-                    prompt,
-                    "Reply with {wanted} integers in order, in digits, separated by commas, like 4, 8, 15."
-                ),
+                Version::V2 => {
+                    write!(prompt, "Reply with {wanted} integers in order, in digits, separated by commas.")
+                }
             };
         }
         let target: Vec<String> = terms[shown..].iter().map(ToString::to_string).collect();

@@ -129,7 +129,7 @@ impl Task for Tables {
         let form = match (self.0, question.answer) {
             (Version::V1, Cell::Number(_)) => "The answer is one integer.",
             (Version::V1, _) => "The answer is the content of one cell, as it stands in the table.",
-            (Version::V2, Cell::Number(_)) => "Reply with one integer, like 42.",
+            (Version::V2, Cell::Number(_)) => "Reply with one integer.",
             (Version::V2, _) => "Reply with the content of that cell, as it stands in the table.",
         };
         let _ = write!(prompt, "\n\n{}{spelling} {form}", question.text);
