@@ -198,10 +198,12 @@ impl Comparison {
         for (label, unpaired) in self.labels.iter().zip([self.unpaired_a, self.unpaired_b]) {
             match unpaired {
                 0 => {}
-                1 => remarks.push(format!("1 problem that only {label} answered is excluded")),
-                several => {
-                    remarks.push(format!("{several} problems that only {label} answered are excluded"));
-                }
+                1 => remarks.push(format!(
+                    "1 problem that only {label} answered counts in its ReasonScore, but not in the tests"
+                )),
+                several => remarks.push(format!(
+                    "{several} problems that only {label} answered count in its ReasonScore, but not in the tests"
+                )),
             }
         }
         remarks

@@ -470,16 +470,33 @@ fn stored_pairs_are_used_for_the_same_files_only() {
     // What is stored is what is shown: with another p-value the two are tied.
     let path = std::path::Path::new(small.path()).join("points/.pairs.json");
     let mut stored: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    let pair = &mut stored["value"]["a00001"]["c00003"];
+    let pair = &mut stored["value"]["pairs"]["a00001"]["c00003"];
     assert!(number(&pair["p"]) < 0.001, "{stored}");
     pair["p"] = json!(1.0);
     std::fs::write(&path, stored.to_string()).unwrap();
     assert_eq!(ranks(), [(1, 2), (1, 2)]);
+    // What another version of the test has stored is not read.
+    let mut other = stored.clone();
+    other["value"]["version"] = json!(1);
+    std::fs::write(&path, other.to_string()).unwrap();
+    assert_eq!(ranks(), [(1, 1), (2, 2)]);
     // Once a file was written again, even with the same trials, the stored pairs are those of other files.
     small.rewrite(&STRONG);
     assert_eq!(ranks(), [(1, 1), (2, 2)]);
     std::fs::write(&path, stored.to_string()).unwrap();
     assert_eq!(ranks(), [(1, 1), (2, 2)]);
+}
+
+#[test]
+fn a_study_is_found_through_its_parent() {
+    let small = Small::new();
+    let path = format!("{}/points/..", small.path());
+    let run = reasonscape_at(100, &["analyze", "compare", &path, "strong", "weak", "--format", "json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&run.stdout).unwrap(),
+        small.json("compare", &["strong", "weak"])
+    );
 }
 
 #[test]
@@ -547,7 +564,8 @@ fn ties_say_how_many_trials_would_resolve_them() {
 fn counts_and_excludes_unpaired_tests() {
     let small = Small::new();
     let run = small.ask("compare", &["strong", "partial"]);
-    assert!(run.stderr.contains("300 problems that only strong answered are excluded"), "{}", run.stderr);
+    let excluded = "300 problems that only strong answered count in its ReasonScore, but not in the tests";
+    assert!(run.stderr.contains(excluded), "{}", run.stderr);
     let found = small.json("compare", &["strong", "partial"]);
     assert_eq!(
         (&found["pairs"], &found["unpaired_a"], &found["unpaired_b"]),

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -58,7 +59,7 @@ impl TrialsTable {
         let files = files
             .iter()
             .map(|file| {
-                let path = std::path::absolute(&file.path).map_err(PointsError::io("find", &file.path))?;
+                let path = without_parents(&file.path).map_err(PointsError::io("find", &file.path))?;
                 // A URL, because DataFusion treats `[` and `*` in a path as glob patterns.
                 let url = Url::from_file_path(&path).expect("an absolute path has a URL");
                 let url = ListingTableUrl::try_new(url, None)?;
@@ -77,6 +78,19 @@ impl TrialsTable {
             .collect::<Result<Vec<_>, PointsError>>()?;
         Ok(Self { schema, files, readers: Arc::new(OpenedFiles(opened)) })
     }
+}
+
+/// The path as a name without `..`, which DataFusion refuses. The file behind it is open already.
+fn without_parents(path: &Path) -> std::io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    Ok(absolute.components().fold(PathBuf::new(), |mut path, component| {
+        if component == Component::ParentDir {
+            path.pop();
+        } else {
+            path.push(component);
+        }
+        path
+    }))
 }
 
 /// The in-memory schema, with string views that are passed on without copying.
