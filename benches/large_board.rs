@@ -1,4 +1,4 @@
-//! Simulated outcomes of 60 models on the 1,067 points of r12.
+//! Simulated outcomes of 60 models on the 1,067 points of r12@1.
 
 use rayon::prelude::*;
 use reasonscape_stats::likelihood::{PointSums, WeightedPoint};

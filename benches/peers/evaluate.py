@@ -4,7 +4,7 @@ A study of simulated models is answered once; then it is evaluated again and aga
 compressed at level 9 to be weighed, by the same zlib that Python has, so that what Python needs for that alone can be
 taken off to see how fast the rest is: reading the cache, finding and checking the answer, writing Parquet.
 
-COUNT sets the tests at each of the suite's 1,067 points, 40 unless told otherwise.
+COUNT sets the tests at each of the suite's 1,035 points, 40 unless told otherwise.
 """
 
 import json

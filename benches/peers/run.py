@@ -4,7 +4,7 @@ The server is a process of its own on loopback. A row covers a complete command;
 client's (user and system). Ours syncs every response to disk before it counts; the peers write theirs to a file at the end (inspect's log,
 lm-eval's `--log_samples`). None of them scores the responses.
 
-Rows show the quickest of RUNS (3) runs. PEER_COUNT and OWN_COUNT set the problems at each of the suite's 1,067 points, 2 and 94 by default.
+Rows show the quickest of RUNS (3) runs. PEER_COUNT and OWN_COUNT set the problems at each of the suite's 1,035 points, 2 and 94 by default.
 """
 
 import json

@@ -17,7 +17,7 @@ use crate::error::CliError;
 #[command(after_help = "Example:\n  \
     reasonscape generate arithmetic --params '{\"length\": 16, \"max_depth\": 3}' --count 4")]
 pub(super) struct Generate {
-    /// Task, one of those listed by `reasonscape tasks`: `sort` is its first version, `sort@2` a preview of the next.
+    /// Task, one of those listed by `reasonscape tasks`: `sort` is its newest version, `sort@1` the first.
     task: String,
     /// Parameters of the point, as a JSON object.
     #[arg(long, value_name = "JSON", default_value = "{}")]

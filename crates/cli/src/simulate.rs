@@ -34,7 +34,7 @@ pub(super) struct Simulate {
     /// Port to listen on; 0 for a free port.
     #[arg(long, default_value_t = 8089, value_name = "N")]
     port: u16,
-    /// Suite that the models can answer: built-in, or path of a TOML file (repeatable).
+    /// Suite that the models can answer, in all versions unless it names one: built-in, or path of a TOML file (repeatable).
     #[arg(long, default_values_t = ["quick".to_owned(), "r12".to_owned()], value_name = "NAME")]
     suite: Vec<String>,
     /// Dataset, a file or a folder, that the models can answer too (repeatable).

@@ -14,7 +14,7 @@ use reasonscape_analysis::tables::{Cell, Table};
 /// Show or validate a suite of tasks
 ///
 /// A suite is a TOML file of manifolds. Each manifold is a grid in the parameter space of a task: the product of its axes.
-/// `quick` and `r12` are built in, in two versions: `quick` is the first, `quick@2` a preview of the next.
+/// `quick` and `r12` are built in, in two versions: `quick` is the newest, `quick@1` the first.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  reasonscape suite count r12\n  reasonscape suite validate mine.toml")]

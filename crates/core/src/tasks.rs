@@ -29,7 +29,7 @@ enum Version {
 impl Version {
     const ALL: [Self; 2] = [Self::V1, Self::V2];
     /// What a name without a version means.
-    const DEFAULT: Self = Self::V1;
+    const DEFAULT: Self = Self::V2;
 
     const fn number(self) -> u32 {
         match self {
@@ -91,8 +91,8 @@ pub fn all_versions() -> impl Iterator<Item = &'static dyn Task> {
 /// use reasonscape_core::tasks;
 ///
 /// let version = |name| tasks::by_name(name).map(|task| task.version());
-/// assert_eq!(version("arithmetic"), Some(1));
-/// assert_eq!(version("arithmetic@2"), Some(2));
+/// assert_eq!(version("arithmetic"), Some(2));
+/// assert_eq!(version("arithmetic@1"), Some(1));
 /// assert_eq!(version("alchemy"), None);
 ///
 /// // Trials of version 1 are stored without a version.

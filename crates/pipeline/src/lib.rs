@@ -50,10 +50,9 @@ pub fn existing_cache(study: &Study) -> Result<Option<Cache>, CacheError> {
 /// A [`CacheError`] when the file cannot be opened or created.
 pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
     let path = study.cache_path();
-    // Before there is a cache, since one without this record is taken for a study of version 1. A missing directory is
-    // reported by the cache.
-    let is_needed = study.implied_version.is_some_and(|version| version > 1) && !path.exists();
-    if study.keep_version().is_err() && is_needed && study.dir.is_dir() {
+    // Before there is a cache, since one without this record would be taken for an earlier version's. A missing directory
+    // is reported by the cache.
+    if study.keep_version().is_err() && !path.exists() && study.dir.is_dir() {
         return Err(CacheError::ReadOnly { path });
     }
     Cache::open(path)

@@ -18,6 +18,7 @@ mod stopped_readers;
 mod terminal;
 mod unusable_paths;
 mod verified;
+mod versions;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,10 @@ fn shows_and_counts_builtin_suites() {
     let points: usize =
         suite["manifolds"].as_array().unwrap().iter().map(|m| m["points"].as_array().unwrap().len()).sum();
     assert!(points >= 1030, "{points}");
+    let count = |name: &str| reasonscape(&["suite", "count", name, "--format", "json"]).stdout;
+    assert_eq!(count("r12"), count("r12@2"));
+    let first: serde_json::Value = serde_json::from_str(&count("r12@1")).unwrap();
+    assert_eq!(first["points"], 1067);
     assert!(reasonscape(&["suite", "show", "quick"]).stdout.contains("length: 3 8 24"));
 }
 
@@ -34,7 +38,7 @@ fn validates_a_file_by_line() {
     let run = reasonscape(&["suite", "validate", path]);
     assert_eq!(run.code, 0);
     assert!(run.stderr.contains("is valid"), "{run:?}");
-    assert!(run.stdout.contains("│ sort ┆      2 ┆     8 │"), "{run:?}");
+    assert!(run.stdout.contains("│ sort@2 ┆      2 ┆     8 │"), "{run:?}");
 }
 
 #[test]

@@ -85,6 +85,7 @@ fn check_options_change_what_is_checked() {
 fn check_takes_a_suite_and_rejects_an_unknown_name() {
     let report = check(&["quick", "--problems", "32"]);
     assert_eq!(report["points"].as_array().unwrap().len(), 36);
+    assert!(report["tasks"].as_array().unwrap().iter().all(|task| task["version"] == 2));
     assert_rejected(
         &reasonscape(&["tasks", "check", "lettres"]),
         &["unknown task `lettres` (did you mean `letters`?)"],

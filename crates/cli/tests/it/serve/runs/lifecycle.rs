@@ -128,3 +128,24 @@ fn reports_unreachable_endpoint() {
     let page = env.server.get(&format!("/runs/{name}")).body;
     assert!(page.contains("class=\"state failed\"") && page.contains("127.0.0.1:9"), "{page}");
 }
+
+/// A run with a suite of its own means by `quick` what the study means that it is created from.
+#[test]
+fn run_inherits_the_version_of_the_study() {
+    for (lock, expected) in [("", 2), ("version = 1\n", 1), ("version = 2\n", 2)] {
+        let env = RunsEnv::new();
+        let file = env.folder().join("study.toml");
+        // The suite of the environment names versions; this one names none.
+        let text = fs::read_to_string(&file).unwrap().replace("suite = \"small.toml\"", "suite = \"quick\"");
+        fs::write(&file, text).unwrap();
+        if !lock.is_empty() {
+            fs::write(env.folder().join("tasks.lock"), lock).unwrap();
+        }
+        for suite in ["quick", "study"] {
+            let name = env.create(&env.own_run_request(&json!({ "suite": suite })));
+            let folder = env.folder().join("runs").join(&name);
+            let study = reasonscape_study::Study::load(&folder).unwrap();
+            assert_eq!(study.version(), Some(expected), "{suite} of a study with `{lock}`");
+        }
+    }
+}
