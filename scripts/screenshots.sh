@@ -62,7 +62,7 @@ print(f"/trials/{row['eval_id']}/{row['base_task']}/{row['point']}/{row['index']
 PYTHON
 )
 shot leaderboard "$address/"
-shot explorer "${other}explorer?task=arithmetic" 960
+shot explorer "${other}explorer?task=arithmetic%402" 960
 shot compare "$address/compare" 960
 shot differ "$address/compare/tests" 700
 shot trials "$address/trials?status=truncated"
