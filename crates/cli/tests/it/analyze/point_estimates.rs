@@ -233,7 +233,7 @@ fn api_has_the_estimate_in_its_interval() {
     let routes = ["points", "evals", "tokens", "variance", "hazard", "leaderboard", "aggregate?by=model"];
     let replies = get_pages(
         single.path(),
-        routes.map(|route| format!("/api/v1/{route}")).each_ref().map(|path| path.as_str()),
+        routes.map(|route| format!("/api/v1/{route}")).each_ref().map(String::as_str),
     );
     for (route, reply) in routes.iter().zip(replies) {
         assert_json_estimates(&reply, route);

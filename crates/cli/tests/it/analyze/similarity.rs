@@ -161,7 +161,8 @@ fn mean_spectrum_matches_generated_prompts() {
     let filter = ["--filter", "base_task=arithmetic", "--filter", "params.length=48"];
     let found = plot.json("spectrum", &[&filter[..], &["--bins", "1", "--count", "8"]].concat());
     let point = "{\"length\": 48, \"max_depth\": 1}";
-    let tests = crate::test_env::reasonscape(&["generate", "arithmetic", "--params", point, "--count", "8"]);
+    let tests =
+        crate::test_env::reasonscape(&["generate", "arithmetic@1", "--params", point, "--count", "8"]);
     // With one cell from 0 to one half the density is twice the variance of the windowed series.
     let script = "
 import json, math, sys
