@@ -15,6 +15,8 @@ mod precision;
 mod run;
 mod study_metrics;
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use reasonscape_analysis::answer_files::AnswerSummary;
@@ -52,10 +54,18 @@ pub fn open_cache(study: &Study) -> Result<Cache, CacheError> {
     let path = study.cache_path();
     // Before there is a cache, since one without this record would be taken for an earlier version's. A missing directory
     // is reported by the cache.
-    if study.keep_version().is_err() && !path.exists() && study.dir.is_dir() {
-        return Err(CacheError::ReadOnly { path });
+    match study.keep_version() {
+        Err(error) if !path.exists() && study.dir.is_dir() => {
+            let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+            Err(match cause.unwrap_or(&error).kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                    CacheError::Full { path }
+                }
+                _ => CacheError::ReadOnly { path },
+            })
+        }
+        _ => Cache::open(path),
     }
-    Cache::open(path)
 }
 
 /// Result of a scoring.

@@ -141,7 +141,8 @@ fn resumes_after_disk_full() {
     let (first_stored, _) = said[2].split_once(",0,").expect(said[2]);
     let sent_again = env.server.stats().answered - 384;
     assert_eq!(named, sent_again, "{unstored}");
-    assert!((1..=64).contains(&sent_again) && first_stored.parse::<u64>().unwrap() > 0, "{run:?}");
+    // At most the 64 requests in flight, and as many responses that were being committed.
+    assert!((1..=128).contains(&sent_again) && first_stored.parse::<u64>().unwrap() > 0, "{run:?}");
     assert!(said.contains(&"second 0"), "{run:?}");
     assert!(said.last().unwrap().starts_with("384,0,"), "{run:?}");
     assert_eq!(env.server.stats().answered, env.server.stats().requests);

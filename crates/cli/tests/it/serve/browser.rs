@@ -127,7 +127,7 @@ fn demo_pages_log_nothing_to_the_console() {
     for (path, heading, sign) in [
         ("/", "Leaderboard", "#board tbody tr:nth-child(5)"),
         ("/explorer", "Explorer", "canvas"),
-        ("/explorer?task=dates", "Explorer dates", "#projection .main-svg"),
+        ("/explorer?task=dates%402", "Explorer dates@2", "#projection .main-svg"),
         ("/compare", "Compare", ".matrix td.heat a"),
         ("/compare/tests", "Problems with different outcomes", "tbody tr"),
         ("/trials?status=truncated", "Trials", "#trials tbody tr"),
